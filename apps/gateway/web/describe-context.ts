@@ -181,6 +181,9 @@ export function describeTurn(view: ContextView): Fact[] {
     describeMemory(turn.memory),
     describeRefusals(turn.refusals),
     describeToolServers(turn.toolServers),
+    turn.notices === undefined
+      ? null
+      : fact("To be noted", formatNumberOf(turn.notices.length, "thing"), turn.notices, true),
   ];
   return facts.filter((each) => each !== null);
 }

@@ -481,6 +481,8 @@ export interface TurnReport {
   };
   /** Which program ran the turn. Absent: none, the embedded runner did. */
   execution?: ExecutionReport;
+  /** What could not be done as it should, for people; the host adds it. Absent: nothing. */
+  notices?: string[];
   /** How the engine is told of turns. */
   lifecycle: "eager" | "durable";
   /** In order. */

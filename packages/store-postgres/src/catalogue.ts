@@ -91,7 +91,7 @@ const HOLD: Statement<{ id: string }> = {
 };
 
 /** Parts stay: other sessions of the agent may name them. */
-const REMOVE: Statement<{ id: string }> = {
+const REMOVE: Statement<{ id: string; blobs: string[] }> = {
   name: "session-remove",
   text: `
     with gone as (
@@ -99,6 +99,7 @@ const REMOVE: Statement<{ id: string }> = {
       returning s.agent_id, s.id, s.key
     ), entries as (
       delete from entry e using gone g where e.agent_id = g.agent_id and e.session_id = g.id
+      returning e.blob
     ), found as (
       delete from search x using gone g, entry e
       where e.agent_id = g.agent_id and e.session_id = g.id
@@ -120,7 +121,7 @@ const REMOVE: Statement<{ id: string }> = {
     ), messages as (
       delete from inbox i using gone g where i.agent_id = g.agent_id and i.key = g.key
     )
-    select id from gone`,
+    select id, array(select distinct blob from entries where blob is not null) as blobs from gone`,
 };
 
 const CLUSTER: Statement<{ id: string }> = {
@@ -162,18 +163,20 @@ export const labelSession = async (
   { agentId, key, label }: { agentId: string; key: string; label: string | null },
 ): Promise<boolean> => (await database.ask(LABEL, [agentId, key, label])).length > 0;
 
-/** False: somebody has it open, or it is not there any more. */
-export const removeSession = async (
+/**
+ * Hashes of what its entries had elsewhere; null: somebody has it open, or it is not there any more.
+ */
+export async function removeSession(
   database: Database,
   { agentId, key }: { agentId: string; key: string },
-): Promise<boolean> => {
+): Promise<{ blobs: string[] } | null> {
   const values = [agentId, key];
-  const [, gone] = await database.askAsOne<[{ id: string }, { id: string }]>([
+  const [, [row]] = await database.askAsOne<[{ id: string }, { id: string; blobs: string[] }]>([
     { statement: HOLD, values },
     { statement: REMOVE, values },
   ]);
-  return gone.length > 0;
-};
+  return row === undefined ? null : { blobs: row.blobs };
+}
 
 /** Another one for each database. */
 export async function clusterId(database: Database): Promise<string> {

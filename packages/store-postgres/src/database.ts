@@ -1,5 +1,6 @@
 // Asks a PostgreSQL, and sends the same statement again where a failure passes.
 import pg from "pg";
+import type { Blobs } from "./blobs/port.ts";
 import { type FailureKind, kindOf, storageFailed, Uncertain } from "./failure.ts";
 import {
   breaksConnection,
@@ -25,7 +26,44 @@ export interface Question<Row = unknown> {
   values: readonly unknown[];
 }
 
+/** Where large bodies are kept instead of in their rows. */
+export interface LargeBodies {
+  port: Blobs;
+  onKeptInRows(kept: KeptInRows): void;
+  /** What could not be put there last: when, by this process's own clock, and a sentence. */
+  failed?: { at: number; why: string } | undefined;
+}
+
+/** Large bodies that stay in the database, as they could not be put where they belong. */
+export interface KeptInRows {
+  /** Whose they are. */
+  agentId: string;
+  /** Of which session; null: of several. */
+  sessionKey: string | null;
+  /** How many. */
+  count: number;
+  /** Of all of them. */
+  bytes: number;
+  /** One sentence. */
+  why: string;
+}
+
+/** What a database is given of them. */
+export const largeBodies = (
+  options: {
+    blobs?: ((clusterId: string) => Blobs) | undefined;
+    onKeptInRows?: LargeBodies["onKeptInRows"] | undefined;
+  },
+  clusterId: string,
+): LargeBodies | undefined =>
+  options.blobs && {
+    port: options.blobs(clusterId),
+    onKeptInRows: options.onKeptInRows ?? (() => {}),
+  };
+
 export interface Database {
+  /** Given when it is known which database it is. Undefined: all bodies are in their rows. */
+  blobs: LargeBodies | undefined;
   /** Throws STORAGE_FAILED. */
   ask<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
   /** The same without another attempt. */
@@ -194,6 +232,7 @@ export function openDatabase({
   }
 
   return {
+    blobs: undefined,
     async ask<Row>(statement: Statement<Row>, values: readonly unknown[]) {
       const [rows] = await insist([{ statement, values }]);
       return rows as Row[];

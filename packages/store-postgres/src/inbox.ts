@@ -1,4 +1,5 @@
 // Keeps messages that wait for their turn, whoever has their session.
+import { type BodyRow, wholeBodies } from "./blobs/whole-bodies.ts";
 import type { Database, Statement } from "./database.ts";
 import { IS_FREE } from "./lease.ts";
 
@@ -32,6 +33,8 @@ interface Row {
   body: string;
 }
 
+type OpenTurnRow = BodyRow & { turn: string };
+
 /** What is there under the name stays, and is whose who asked last. */
 const KEEP: Statement<Row> = {
   name: "inbox-keep",
@@ -64,12 +67,12 @@ const LIST: Statement<Row> = {
 };
 
 /** Of a session that this node ($3) or nobody who lives has; the entry is near the end. */
-const OPEN_TURN: Statement<{ turn: string; body: string }> = {
+const OPEN_TURN: Statement<OpenTurnRow> = {
   name: "turn-left",
   text: `
-    select s.turn, e.body
+    select s.turn, e.body, e.blob
     from session s cross join lateral (
-      select t.body from entry t
+      select t.body, t.blob from entry t
       where t.agent_id = s.agent_id and t.session_id = s.id and t.entry_id = s.turn
       order by t.seq desc limit 1
     ) e
@@ -115,10 +118,11 @@ export async function leftWork(
   { agentId, key }: Named,
   nodeId: string,
 ): Promise<LeftWork> {
-  const [rows, [left]] = await database.askTogether<[Row, { turn: string; body: string }]>([
+  const [rows, turns] = await database.askTogether<[Row, OpenTurnRow]>([
     { statement: LIST, values: [agentId, key] },
     { statement: OPEN_TURN, values: [agentId, key, nodeId] },
   ]);
+  const [left] = await wholeBodies(database, agentId, turns);
   return {
     messages: rows.map(messageOf),
     openTurn: left === undefined ? null : { entryId: left.turn, body: left.body },

@@ -1,5 +1,7 @@
 // Exports the store of sessions in PostgreSQL.
 
+export type { BlobName, Blobs } from "./blobs/port.ts";
+export type { SweptBlobs } from "./blobs/sweep-blobs.ts";
 export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";
 export {
@@ -23,7 +25,7 @@ export {
   type WaitingToPut,
 } from "./copy/open-copy.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
-export type { RoundTrip } from "./database.ts";
+export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";
 export type { BranchPart } from "./held-branch.ts";
 export type { InboxMessage, LeftWork } from "./inbox.ts";

@@ -1,20 +1,21 @@
 // Reads what is stored of sessions, whoever owns them.
+import { type BodyRow, wholeBodies } from "./blobs/whole-bodies.ts";
 import type { Range } from "./branch.ts";
 import type { Database, Question, Statement } from "./database.ts";
 
-const ENTRIES: Statement<{ body: string }> = {
+const ENTRIES: Statement<BodyRow> = {
   name: "entry-read",
   text: `
-    select e.body from unnest($3::bigint[], $4::bigint[]) with ordinality as r (lo, hi, n)
+    select e.body, e.blob from unnest($3::bigint[], $4::bigint[]) with ordinality as r (lo, hi, n)
     join entry e on e.agent_id = $1 and e.session_id = $2 and e.seq between r.lo and r.hi
     order by r.n, e.seq`,
 };
 
 /** The newest ones, on the branch or not; asked together with a claim, so by key. */
-const NEWEST: Statement<{ seq: number; body: string }> = {
+const NEWEST: Statement<EntryBody> = {
   name: "entry-newest",
   text: `
-    select e.seq::float8, e.body from session s
+    select e.seq::float8, e.body, e.blob from session s
     join entry e on e.agent_id = s.agent_id and e.session_id = s.id
       and e.seq > s.head_seq - $3::bigint
     where s.agent_id = $1 and s.key = $2
@@ -22,10 +23,10 @@ const NEWEST: Statement<{ seq: number; body: string }> = {
 };
 
 /** In the order in which they were stored, whatever their branch. */
-const LOG: Statement<{ seq: number; body: string }> = {
+const LOG: Statement<EntryBody> = {
   name: "entry-log",
   text: `
-    select seq::float8, body from entry
+    select seq::float8, body, blob from entry
     where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4`,
 };
 
@@ -51,9 +52,9 @@ const REPORT_STEP: Statement<{ step: number }> = {
     where agent_id = $1 and session_id = $2 and turn = $3 order by step desc limit 1`,
 };
 
-const PARTS: Statement<{ hash: string; body: string }> = {
+const PARTS: Statement<BodyRow & { hash: string }> = {
   name: "part-read-many",
-  text: "select hash, body from part where agent_id = $1 and hash = any ($2)",
+  text: "select hash, body, blob from part where agent_id = $1 and hash = any ($2)",
 };
 
 const DELIVERIES: Statement<{ engine_id: string; change: string }> = {
@@ -72,10 +73,13 @@ const REPORTS: Statement<{ step: number; body: string }> = {
     where agent_id = $1 and session_id = $2 and step < $3 order by step desc limit $4`,
 };
 
-const PART: Statement<{ body: string }> = {
+const PART: Statement<BodyRow> = {
   name: "part-read",
-  text: "select body from part where agent_id = $1 and hash = $2",
+  text: "select body, blob from part where agent_id = $1 and hash = $2",
 };
+
+/** An entry at its place in the log, whose body may be elsewhere. */
+export type EntryBody = BodyRow & { seq: number };
 
 interface OfSession {
   agentId: string;
@@ -83,12 +87,12 @@ interface OfSession {
 }
 
 /** At most `limit` of those behind a place of the log. */
-export const readLog = (
+export const readLog = async (
   database: Database,
   { agentId, sessionId }: OfSession,
   ...[after, limit]: [number, number]
 ): Promise<{ seq: number; body: string }[]> =>
-  database.ask(LOG, [agentId, sessionId, after, limit]);
+  wholeBodies(database, agentId, await database.ask(LOG, [agentId, sessionId, after, limit]));
 
 /** Its place in the log; null: it is not there. */
 export async function placeOfEntry(
@@ -115,7 +119,8 @@ export async function readParts(
   hashes: readonly string[],
 ): Promise<Record<string, string>> {
   if (hashes.length === 0) return {};
-  const rows = await database.ask(PARTS, [agentId, hashes]);
+  const stored = await database.ask(PARTS, [agentId, hashes]);
+  const rows = await wholeBodies(database, agentId, stored);
   return Object.fromEntries(rows.map(({ hash, body }) => [hash, body]));
 }
 
@@ -138,7 +143,7 @@ export async function readLines(
   if (ranges.length === 0) return [];
   const [from, to] = [ranges.map(([lo]) => lo), ranges.map(([, hi]) => hi)];
   const rows = await database.ask(ENTRIES, [agentId, sessionId, from, to]);
-  return rows.map(({ body }) => body);
+  return (await wholeBodies(database, agentId, rows)).map(({ body }) => body);
 }
 
 interface ByKey {
@@ -146,10 +151,7 @@ interface ByKey {
   key: string;
 }
 
-export const newestQuestion = (
-  { agentId, key }: ByKey,
-  count: number,
-): Question<{ seq: number; body: string }> => ({
+export const newestQuestion = ({ agentId, key }: ByKey, count: number): Question<EntryBody> => ({
   statement: NEWEST,
   values: [agentId, key, count],
 });
@@ -174,6 +176,7 @@ export async function readPart(
   agentId: string,
   hash: string,
 ): Promise<string | null> {
-  const [row] = await database.ask(PART, [agentId, hash]);
+  const rows = await database.ask(PART, [agentId, hash]);
+  const [row] = await wholeBodies(database, agentId, rows);
   return row?.body ?? null;
 }

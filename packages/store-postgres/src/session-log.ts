@@ -1,14 +1,15 @@
 // Stores the steps of one session for whoever keeps its branch.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { putBodies } from "./blobs/put-bodies.ts";
 import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
 import type { Database, Statement } from "./database.ts";
-import { stepFailed } from "./failure.ts";
 import { type EngineRow, loadRows, type RowsOutcome, storeRows } from "./engine-rows.ts";
+import { stepFailed } from "./failure.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
-import { type StepRows, storeStep } from "./step.ts";
+import { namedBy, type StepOutcome, type StepRows, storeStep } from "./step.ts";
 
 /** What a session held when it was opened. */
 export interface LogState {
@@ -136,7 +137,9 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
       report: report && {
         turn: report.report.turnId,
         body: stringify(report.report),
-        parts: Object.entries(report.parts).filter(([hash]) => !knownParts.has(hash)),
+        parts: Object.entries(report.parts).flatMap(([hash, body]) =>
+          knownParts.has(hash) ? [] : [{ hash, body }],
+        ),
         names: Object.keys(report.parts),
       },
       branch: follows === undefined ? null : branchAfter(follows.keep),
@@ -149,11 +152,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
             : null,
       ...{ header, said },
     };
-    const outcome = await storeStep(database, {
-      ...{ lease, at, token: crypto.randomUUID(), rows },
-    }).catch((error: unknown) => {
-      throw end(stepFailed(session.sessionKey, error));
-    });
+    const outcome = await storePlaced(rows);
     if (outcome === "gone") throw takenBack(session);
     if (outcome !== "stored") throw end(outcome === "fenced" ? taken(session) : moved(session));
     at += 1;
@@ -162,10 +161,22 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
     branch = rows.branch ?? branch;
     if (rows.leaf !== null) leaf = rows.leaf === "" ? null : rows.leaf;
     if (knownParts.size > KNOWN_PARTS) knownParts.clear();
-    for (const [hash] of rows.report?.parts ?? []) knownParts.add(hash);
+    for (const { hash } of rows.report?.parts ?? []) knownParts.add(hash);
     return rows.entries.map(({ body }) => body);
   }
 
+  /** Large bodies elsewhere; where they were taken away meanwhile, in their rows. */
+  async function storePlaced(rows: StepRows): Promise<StepOutcome> {
+    const placed = await withPlaces(database, session, rows);
+    const store = (these: StepRows) =>
+      storeStep(database, { lease, at, token: crypto.randomUUID(), rows: these }).catch(
+        (error: unknown) => {
+          throw end(stepFailed(session.sessionKey, error));
+        },
+      );
+    const outcome = await store(placed);
+    return outcome === "gone" && namedBy(placed).length > 0 ? store(rows) : outcome;
+  }
   async function storeNow(step: LogStep<LineOf<Kept>>): Promise<readonly string[]> {
     const lines = await write(step);
     deliveries.take(step.deliveries);
@@ -216,6 +227,31 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
         }
       });
       return closing;
+    },
+  };
+}
+
+/** The same rows, of which large bodies are elsewhere. Throws STORAGE_FAILED, and nothing is stored. */
+async function withPlaces(
+  database: Database,
+  session: StoredSession,
+  rows: StepRows,
+): Promise<StepRows> {
+  if (database.blobs === undefined) return rows;
+  const { entries, report } = rows;
+  const parts = report?.parts ?? [];
+  const places = await putBodies(
+    database,
+    session,
+    [...entries, ...parts].map(({ body }) => body),
+  );
+  const ofParts = places.slice(entries.length);
+  return {
+    ...rows,
+    entries: entries.map((entry, index) => ({ ...entry, ...places[index] })),
+    report: report && {
+      ...report,
+      parts: parts.map((part, index) => ({ ...part, ...ofParts[index] })),
     },
   };
 }

@@ -1,17 +1,18 @@
 // Stores a step by one statement that does nothing for whoever lost the session.
+import { TOUCHED } from "./blobs/put-bodies.ts";
 import type { OpenRange } from "./branch.ts";
 import type { Database, Statement } from "./database.ts";
 import type { Lease } from "./lease.ts";
 
 /** What is stored together, ready to be written. */
 export interface StepRows {
-  entries: readonly EntryRow[];
+  entries: readonly (EntryRow & Placed)[];
   deliveries: readonly { engineId: string; change: string }[];
   report: {
     turn: string;
     body: string;
     /** What may not be stored yet of what it names. */
-    parts: readonly (readonly [hash: string, body: string])[];
+    parts: readonly ({ hash: string; body: string } & Placed)[];
     /** Hashes of all that it names. */
     names: readonly string[];
   } | null;
@@ -25,6 +26,14 @@ export interface StepRows {
   header: string | null;
   /** Names of messages that wait, and are said by this step. */
   said: readonly string[];
+}
+
+/** Where the body of a row is. */
+interface Placed {
+  /** SHA-256 of it where it is kept elsewhere. Absent, or "": it is here. */
+  blob?: string;
+  /** How many bytes it has more than what stands for it here. Absent: none. */
+  beyond?: number;
 }
 
 /** An entry as its row has it. */
@@ -41,22 +50,31 @@ export interface EntryRow {
 
 /**
  * `fenced` = the session is another's, `moved` = somebody wrote with our lease, `gone` = a message
- * that it says does not wait any more.
+ * that it says does not wait any more, or what it names was taken away since it was put elsewhere.
  */
 export type StepOutcome = "stored" | "fenced" | "moved" | "gone";
 
 /** What a step has besides when it says messages that wait: all of them, or it does nothing. */
-interface Saying {
+interface Besides {
   name: string;
   /** Before the session's row: whoever takes one back meanwhile waits, or is waited for. */
   first: string;
   condition: string;
+  /** Bytes that its entries have elsewhere. */
+  bytes: string;
+  /** Hashes of what rows have elsewhere. */
+  entryBlob: string;
+  partBlob: string;
   last: string;
 }
 
-const SAYS_NOTHING: Saying = { name: "session-step", first: "", condition: "", last: "" };
+const NOTHING_BESIDES: Besides = {
+  ...{ name: "session-step", first: "", condition: "", bytes: "" },
+  ...{ entryBlob: "null", partBlob: "null", last: "" },
+};
 
-const SAYS: Saying = {
+const SAYS: Besides = {
+  ...NOTHING_BESIDES,
   name: "session-step-said",
   first: `
     waiting as (
@@ -73,11 +91,22 @@ const SAYS: Saying = {
     )`,
 };
 
+/** The same where some of its bodies are elsewhere; what it says may be nothing. */
+const NAMES_BLOBS: Besides = {
+  ...SAYS,
+  name: "session-step-blobs",
+  first: `${SAYS.first}${TOUCHED("$1", "$22")},`,
+  condition: `${SAYS.condition} and (select count(*) from touched) = cardinality($22::text[])`,
+  bytes: "+ $25::bigint",
+  entryBlob: "nullif(($23::text[])[e.n], '')",
+  partBlob: "nullif(($24::text[])[p.n], '')",
+};
+
 /**
  * The row's lock lets one step through at a time; what is inserted comes from the row that was
  * changed, so that without it nothing is.
  */
-const step = ({ name, first, condition, last }: Saying): Statement<{ step: number }> => ({
+const step = ({ name, first, condition, ...besides }: Besides): Statement<{ step: number }> => ({
   name,
   text: `
     with ${first} own as (
@@ -92,14 +121,15 @@ const step = ({ name, first, condition, last }: Saying): Statement<{ step: numbe
         turn_tries = case $13::text when '' then 0 else turn_tries end,
         header = coalesce(header, $19::text),
         is_behind = is_behind or cardinality($6::text[]) > 0,
-        bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0),
+        bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0)
+          ${besides.bytes},
         changed_at = now()
       where agent_id = $1 and id = $2 and epoch = $3 and step = $4 ${condition}
       returning agent_id, id, key, step, head_seq, head_line
     ), entries as (
-      insert into entry (agent_id, session_id, seq, entry_id, role, ts, body)
+      insert into entry (agent_id, session_id, seq, entry_id, role, ts, body, blob)
       select own.agent_id, own.id, own.head_seq - cardinality($6::text[]) + e.n,
-        e.entry_id, e.role, e.ts, e.body
+        e.entry_id, e.role, e.ts, e.body, ${besides.entryBlob}
       from own, unnest($6::text[], $7::smallint[], $8::bigint[], $9::text[])
         with ordinality as e (entry_id, role, ts, body, n)
     ), deliveries as (
@@ -112,16 +142,17 @@ const step = ({ name, first, condition, last }: Saying): Statement<{ step: numbe
       select own.agent_id, own.id, own.step, $14, $15, $20::text[] from own
       where $14::text is not null
     ), parts as (
-      insert into part (agent_id, hash, body)
-      select own.agent_id, p.hash, p.body
-      from own, unnest($16::text[], $17::text[]) as p (hash, body)
+      insert into part (agent_id, hash, body, blob)
+      select own.agent_id, p.hash, p.body, ${besides.partBlob}
+      from own, unnest($16::text[], $17::text[]) with ordinality as p (hash, body, n)
       on conflict do nothing
-    )${last}
+    )${besides.last}
     select step::float8 from own`,
 });
 
-const STEP = step(SAYS_NOTHING);
+const STEP = step(NOTHING_BESIDES);
 const SAYING_STEP = step(SAYS);
+const BLOB_STEP = step(NAMES_BLOBS);
 
 const LAST: Statement<{ epoch: number; step: number; last_step: string | null }> = {
   name: "session-last-step",
@@ -149,16 +180,36 @@ export async function storeStep(
   { lease: { agentId, sessionId, epoch }, at, token, rows }: StepRequest,
 ): Promise<StepOutcome> {
   const values = [...[agentId, sessionId, epoch, at, token], ...valuesOf(rows)];
+  const named = namedBy(rows);
   const stored =
-    rows.said.length === 0
-      ? await database.ask(STEP, values)
-      : await database.ask(SAYING_STEP, [...values, rows.said]);
+    named.length > 0
+      ? await database.ask(BLOB_STEP, [...values, rows.said, named, ...blobsOf(rows)])
+      : rows.said.length > 0
+        ? await database.ask(SAYING_STEP, [...values, rows.said])
+        : await database.ask(STEP, values);
   if (stored.length > 0) return "stored";
   const [now] = await database.ask(LAST, [agentId, sessionId]);
   if (now?.last_step === token) return "stored";
   if (now?.epoch !== epoch) return "fenced";
-  return now.step === at && rows.said.length > 0 ? "gone" : "moved";
+  return now.step === at && rows.said.length + named.length > 0 ? "gone" : "moved";
 }
+
+/** Hashes of what is elsewhere. */
+export const namedBy = ({ entries, report }: Pick<StepRows, "entries" | "report">): string[] => {
+  const all = [...entries, ...(report?.parts ?? [])].flatMap(({ blob = "" }) => blob || []);
+  return [...new Set(all)];
+};
+
+/** In the order of the rows. */
+const blobsOf = ({ entries, report }: StepRows): unknown[] => [
+  entries.map(({ blob = "" }) => blob),
+  sortedParts(report).map(({ blob = "" }) => blob),
+  entries.reduce((sum, { beyond = 0 }) => sum + beyond, 0),
+];
+
+/** In one order for everybody, so that two steps never wait for each other. */
+const sortedParts = (report: StepRows["report"]) =>
+  (report?.parts ?? []).toSorted(({ hash: one }, { hash: other }) => (one < other ? -1 : 1));
 
 function valuesOf({
   entries,
@@ -169,8 +220,7 @@ function valuesOf({
   turn,
   header,
 }: StepRows): unknown[] {
-  // In one order for everybody, so that two steps never wait for each other.
-  const parts = (report?.parts ?? []).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const parts = sortedParts(report);
   return [
     entries.map(({ id }) => id),
     entries.map(({ role }) => role),
@@ -182,8 +232,8 @@ function valuesOf({
     turn,
     report?.turn ?? null,
     report?.body ?? null,
-    parts.map(([hash]) => hash),
-    parts.map(([, body]) => body),
+    parts.map(({ hash }) => hash),
+    parts.map(({ body }) => body),
     leaf,
     header,
     report?.names ?? [],

@@ -1,5 +1,9 @@
 // The sessions of a cluster of gateways, as one gateway opens them.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Blobs } from "./blobs/port.ts";
+import { requirePlace } from "./blobs/require-place.ts";
+import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
+import { wholeBodies } from "./blobs/whole-bodies.ts";
 import { closed } from "./branch.ts";
 import {
   clusterId,
@@ -11,7 +15,13 @@ import {
   type StoredSummary,
 } from "./catalogue.ts";
 import { bytesOf, type FoundFile, filesOfSession } from "./copy/kept-files.ts";
-import { type Database, openDatabase, type RoundTrip } from "./database.ts";
+import {
+  type Database,
+  type KeptInRows,
+  largeBodies,
+  openDatabase,
+  type RoundTrip,
+} from "./database.ts";
 import { reserveNumbers } from "./engine-rows.ts";
 import {
   dropMessages,
@@ -58,6 +68,13 @@ export interface PostgresStoreOptions<Kept extends Ledger> {
   place?: string;
   /** What the store needs of packages beside it. */
   ports: StorePorts<Kept>;
+  /**
+   * Where bodies of more than 64 KiB of this database (each has an id of its own) are kept. Absent:
+   * in the database, as all others.
+   */
+  blobs?: ((clusterId: string) => Blobs) | undefined;
+  /** Told of large bodies that stay in the database, as `blobs` did not take them. Absent: nobody. */
+  onKeptInRows?: ((kept: KeptInRows) => void) | undefined;
   /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
   ttlMs?: number;
   /** Connections for turns; one more says that this gateway lives, and two search. Absent: 10. */
@@ -161,7 +178,10 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   renew(renewal: SessionName & { sessionId: string; archivedKey: string }): Promise<boolean>;
   /** Gives a session a name beside its key, or takes it away (null). False: there is none. */
   label(name: SessionName, label: string | null): Promise<boolean>;
-  /** Takes a session away with all that is its own. False: it is open, or there is none. */
+  /**
+   * Takes a session away with all that is its own, also of what is kept elsewhere; what cannot be
+   * reached there goes with a later sweep. False: it is open, or there is none.
+   */
   remove(name: SessionName): Promise<boolean>;
   /**
    * Moves a session to the transcript `sessionId`, which gets the session's key, and opens it:
@@ -196,6 +216,11 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * them up, and tells of all messages that this gateway is to say. What it claimed it opens.
    */
   sweep(request?: SweepRequest): Promise<Swept>;
+  /**
+   * Takes away what is kept elsewhere and was named by nothing for `olderThanMs`; of several
+   * gateways any may, at any time. Throws STORAGE_FAILED; a later one goes on.
+   */
+  sweepBlobs(request: { olderThanMs: number; signal?: AbortSignal }): Promise<SweptBlobs>;
   /** Hands over all sessions of this gateway, and ends the connections. */
   close(): Promise<void>;
 }
@@ -243,13 +268,15 @@ export async function openPostgresStore<Kept extends Ledger>(
   try {
     await migrate(database);
     await makeTrigramIndex(searches);
+    const known = await clusterId(database);
+    for (const each of [database, searches]) each.blobs = largeBodies(options, known);
+    await requirePlace(database);
     const { address, version = "", place = null } = options;
     const id = crypto.randomUUID();
     const node = await joinCluster({ database: beats, id, address, version, ttlMs, place });
     // A gateway that ends must not wait for who does not answer.
     const abandon = () => all.forEach((each) => void each.abandon());
     node.alive.addEventListener("abort", () => quietly(setTimeout(abandon, ttlMs * LAST_WORDS)));
-    const known = await clusterId(database);
     return createStore(options, { database, searches }, { node, clusterId: known }, end);
   } catch (error) {
     await end();
@@ -266,6 +293,8 @@ export async function openPostgresReader<Kept extends Ledger>(
   try {
     await migrate(database);
     const known = await clusterId(database);
+    database.blobs = largeBodies(options, known);
+    await requirePlace(database);
     return createReader(options.ports, { database, searches: database }, known);
   } catch (error) {
     await database.end();
@@ -354,7 +383,7 @@ function createStore<Kept extends Ledger>(
       if (row === undefined) throw lockedBy(name, await ownerOf(database, name));
       const transcript = openTranscript({
         ...{ database, ports, row, sessionKey, now, nodeId: node.id },
-        newest: newestOf(row, newest),
+        newest: newestOf(row, await wholeBodies(database, name.agentId, newest)),
         deliveries: linesOf(lines),
         onEnd: () => forget(opening),
       });
@@ -390,7 +419,13 @@ function createStore<Kept extends Ledger>(
     openLog: claimLog,
     renew: (renewal) => renewSession(database, renewal),
     label: ({ agentId, key }, label) => labelSession(database, { agentId, key, label }),
-    remove: (name) => removeSession(database, name),
+    async remove(name) {
+      const removed = await removeSession(database, name);
+      // What cannot be reached now goes with a sweep.
+      if (removed !== null)
+        await dropUnnamed(database, name.agentId, removed.blobs).catch(() => {});
+      return removed !== null;
+    },
     async adopt({ from, sessionId, archivedKey, prepare }) {
       const { agentId, sessionKey } = from;
       const begun = await begin(database, { agentId, sessionId });
@@ -435,6 +470,7 @@ function createStore<Kept extends Ledger>(
           })),
         };
       }),
+    sweepBlobs: (request) => sweepBlobs(database, request),
     close() {
       closing ??= node.leave().finally(end);
       return closing;

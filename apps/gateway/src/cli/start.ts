@@ -107,7 +107,7 @@ async function serve(
   const watchedStart = watchStart(home);
   if (watchedStart.told !== undefined) log.warn(watchedStart.told);
   const storage = await openStorage({
-    ...{ environment, config: loaded.config },
+    ...{ environment, config: loaded.config, log },
     address: `http://127.0.0.1:${port}`,
   });
   const plugins = await startPlugins({ environment, loaded, log });

@@ -119,7 +119,10 @@ export async function checkHost(
 const storageOf = async (environment: Environment, loaded: LoadedConfig): Promise<Finding[]> =>
   loaded.config.storage.driver === "files"
     ? []
-    : (await import("./check-storage.ts")).checkStorage(environment, loaded);
+    : [
+        ...(await (await import("./check-storage.ts")).checkStorage(environment, loaded)),
+        ...(await (await import("./check-blobs.ts")).checkBlobs(environment, loaded)),
+      ];
 
 /** Such a file is left by a power failure, or made by hand. */
 async function checkClaim(

@@ -17,6 +17,8 @@ export type FindingCode =
   | "storage-limits"
   | "storage-lossy"
   | "storage-search"
+  | "blobs"
+  | "blobs-unusable"
   | "slot-stale"
   | "slot-off"
   | "slot-waits"

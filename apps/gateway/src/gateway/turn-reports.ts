@@ -65,8 +65,8 @@ export function createTurnReports({
   return {
     async store(conversation, { report, parts = {} }) {
       try {
-        await conversation.session.keepReport?.(report, parts);
-        await logOf(conversation).append(report, parts);
+        const stored = await conversation.session.keepReport?.(report, parts);
+        await logOf(conversation).append(stored ?? report, parts);
       } catch (error) {
         log.warn(`turn report not stored: ${(error as Error).message}`);
       } finally {

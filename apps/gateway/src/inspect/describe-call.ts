@@ -39,6 +39,7 @@ export function explainCall(opened: OpenedCall): string[] {
       ? []
       : [`The model had refused something, so it was asked differently: ${remedies.join(", ")}.`]),
     ...leftOut.map((what) => `Not asked of this model: ${what}.`),
+    ...(opened.report.notices ?? []),
   ];
 }
 

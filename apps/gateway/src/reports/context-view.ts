@@ -63,6 +63,7 @@ export interface ContextView {
     | "toolServers"
     | "views"
     | "execution"
+    | "notices"
   > & {
     modelCalls: number;
   };
@@ -154,6 +155,7 @@ export async function describeContext(
       ...(deliveries !== undefined && { deliveries }),
       ...(views !== undefined && { views }),
       ...(report.execution !== undefined && { execution: report.execution }),
+      ...(report.notices !== undefined && { notices: report.notices }),
       ...(memory !== undefined && { memory }),
       ...(refusals !== undefined && { refusals }),
       ...(toolServers !== undefined && { toolServers }),

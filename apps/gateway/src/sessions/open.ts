@@ -70,8 +70,11 @@ export interface OpenSession extends CompactableSession {
   spareBytes(): number;
   /** What another program did to its file since; null = nothing. Costs a look at the file. */
   moved(): MovedFile | "unsure" | null;
-  /** Stores the report of a turn with the session, where it is no file. Absent: it is one. */
-  keepReport?(report: TurnReport, parts: ReportParts): Promise<void>;
+  /**
+   * Stores the report of a turn with the session, where it is no file; gives it as it is stored.
+   * Absent: it is one.
+   */
+  keepReport?(report: TurnReport, parts: ReportParts): Promise<TurnReport>;
   /** A turn that was cut short, as long as nothing came behind it. Absent, null: there is none. */
   cutTurn?(): OpenCutTurn | null;
   /** Waits for appends under way, then gives up the lock. */

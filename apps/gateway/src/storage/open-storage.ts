@@ -1,7 +1,9 @@
 // Opens what keeps the sessions of a gateway.
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { LogPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { openBlobs } from "../blobs/open-blobs.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { createStorageTally } from "../metrics/storage-tally.ts";
@@ -11,6 +13,7 @@ import { createSessionStore } from "../sessions/store.ts";
 import { VERSION } from "../version.ts";
 import { idOfHome } from "./home-id.ts";
 import { planStorage } from "./plan-storage.ts";
+import { keepSweeping } from "./postgres/keep-sweeping.ts";
 import type { Storage } from "./storage.ts";
 
 export interface StorageRequest {
@@ -18,6 +21,8 @@ export interface StorageRequest {
   config: Config;
   /** Where others reach this gateway, unless the settings say. Absent: it only reads. */
   address?: string;
+  /** Absent: nobody reads it. */
+  log?: LogPort;
 }
 
 export function fileStorage(home: string): Storage {
@@ -41,8 +46,10 @@ export async function openStorage(request: StorageRequest): Promise<Storage> {
 
 async function inPostgres(
   { url, connections }: { url: string; connections: number },
-  { environment: { home }, config, address }: StorageRequest,
+  { environment, config, address, log }: StorageRequest,
 ): Promise<Storage> {
+  const { home } = environment;
+  const blobs = await openBlobs(config, environment);
   const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
   const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
   if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
@@ -53,7 +60,9 @@ async function inPostgres(
   const { createEngineRows } = await import("./postgres/engine-rows.ts");
   const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
   const homeId = await idOfHome(home);
-  const given = { url, ports: portsOfHome(homeId) };
+  const { createKeptNotices } = await import("./postgres/kept-notices.ts");
+  const kept = createKeptNotices(log);
+  const given = { url, ports: portsOfHome(homeId), blobs, onKeptInRows: kept.add };
   const { reportBytes } = config.gateway.limits;
   if (address === undefined) {
     const store = await openPostgresReader(given);
@@ -76,6 +85,7 @@ async function inPostgres(
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
+  const sweeping = blobs && keepSweeping({ store, log, alive: store.alive });
   const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
   const waiting = createWaitingRows({ store, everyMs });
   const inbox = waiting.shared;
@@ -84,7 +94,7 @@ async function inPostgres(
   const engineRows = createEngineRows(store);
   return {
     sessions: createPostgresSessions({
-      ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd },
+      ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd, kept },
     }),
     ...{ search: createPostgresSearch(store), records: copies, waiting, engineRows, counts },
     cluster: {
@@ -96,6 +106,7 @@ async function inPostgres(
       },
       async close() {
         await indexing.close();
+        await sweeping?.stop();
         await store.close();
       },
     },

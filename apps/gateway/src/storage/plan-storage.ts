@@ -1,5 +1,6 @@
 // Decides from the settings where sessions are, and what cannot be had there yet.
 
+import { planBlobs } from "../blobs/plan-blobs.ts";
 import { type Environment, expandVariables } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { STORAGE_URL_VARIABLE } from "../config/storage.ts";
@@ -18,7 +19,12 @@ export function planStorage(
   const { driver, connections } = config.storage;
   if (driver === "files") return { kind: "files" };
   const url = urlOf(config, environment);
-  const problems = [...(url.problem === undefined ? [] : [url.problem]), ...notYet(config)];
+  const blobs = planBlobs(config, environment);
+  const problems = [
+    ...(url.problem === undefined ? [] : [url.problem]),
+    ...(blobs.kind === "refused" ? blobs.problems : []),
+    ...notYet(config),
+  ];
   return problems.length > 0 || url.url === undefined
     ? { kind: "refused", problems }
     : { kind: "postgres", url: url.url, connections };

@@ -23,6 +23,10 @@ export interface KilledGatewaysPlan {
   deadAfterSeconds: number;
   /** The command that runs a gateway. Absent: its sources. */
   command?: readonly string[];
+  /** Behind what each message says. Absent: nothing. */
+  padding?: string;
+  /** Of `storage`, besides where the database is. Absent: none. */
+  storage?: Readonly<Record<string, unknown>>;
   /** Settings besides where sessions are. Absent: none. */
   config?: Readonly<Record<string, unknown>>;
   /** Variables of its process besides. Absent: none. */
@@ -72,7 +76,7 @@ export async function killGatewaysOverHttp(
   try {
     const over = new AbortController();
     const clients = Array.from({ length: plan.sessions }, (_, session) =>
-      talk(places, { session, messages: plan.messages, over: over.signal }, result),
+      talk(places, { ...plan, session, over: over.signal }, result),
     );
     const talking = Promise.all(clients).finally(() => over.abort());
     for (let kill = 0; kill < plan.kills && !over.signal.aborted; kill++) {
@@ -99,7 +103,7 @@ export async function killGatewaysOverHttp(
     const said = await talking;
     await Promise.all(noted);
     for (const [session, messages] of said.entries())
-      await judge(places[0]!, { session, messages }, result);
+      await judge(places[0]!, { ...plan, session, messages }, result);
     return result;
   } finally {
     await Promise.all(places.map(stopPlace));
@@ -127,7 +131,7 @@ export async function stopPlace({ child, home }: Place): Promise<void> {
 
 export type GatewayPlan = Pick<
   KilledGatewaysPlan,
-  "databaseUrl" | "deadAfterSeconds" | "command" | "config" | "env"
+  "databaseUrl" | "deadAfterSeconds" | "command" | "storage" | "config" | "env"
 >;
 
 /** A gateway in a home of its own. */
@@ -137,6 +141,7 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
   const storage = {
     ...{ driver: "postgres", url: plan.databaseUrl, connections: 4 },
     deadAfterSeconds: plan.deadAfterSeconds,
+    ...plan.storage,
   };
   const config = { ...plan.config, storage, door: { enabled: false }, gateway: { port } };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
@@ -169,8 +174,9 @@ async function talk(
   {
     session,
     messages,
+    padding = "",
     over,
-  }: { session: number; messages?: number | undefined; over: AbortSignal },
+  }: Pick<KilledGatewaysPlan, "messages" | "padding"> & { session: number; over: AbortSignal },
   result: KilledGatewaysResult,
 ): Promise<number> {
   for (let number = 1; ; number++) {
@@ -179,7 +185,7 @@ async function talk(
     const text = `${session}.${number}`;
     for (let attempt = 0; ; attempt++) {
       const { port } = places[(session + number + attempt) % places.length]!;
-      if (await isSaid(port, `s${session}`, text)) break;
+      if (await isSaid(port, `s${session}`, text, `${text}${padding}`)) break;
       result.repeated += 1;
       await after(100);
     }
@@ -192,14 +198,14 @@ async function talk(
 export async function isSaid(
   port: number,
   session: string,
-  text: string,
-  idempotencyKey = text,
+  name: string,
+  text = name,
 ): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/api/sessions/${session}/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", connection: "close" },
-      body: JSON.stringify({ text, idempotencyKey }),
+      body: JSON.stringify({ text, idempotencyKey: name }),
     });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
@@ -227,13 +233,13 @@ async function noteTakeover(
 
 async function judge(
   { port }: Place,
-  { session, messages }: { session: number; messages: number },
+  { session, messages, padding = "" }: { session: number; messages: number; padding?: string },
   result: KilledGatewaysResult,
 ): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/api/sessions/s${session}?limit=100000`);
   const { entries = [] } = (await response.json()) as { entries?: ShownEntry[] };
   const said = entries.flatMap(({ message }) =>
-    message?.role === "user" ? [textOf(message as never)] : [],
+    message?.role === "user" ? [withoutEnd(textOf(message as never), padding)] : [],
   );
   const own = said.filter((text) => text.startsWith(`${session}.`));
   const wanted = Array.from({ length: messages }, (_, index) => `${session}.${index + 1}`);
@@ -243,6 +249,9 @@ async function judge(
   if (own.join() !== wanted.filter((text) => times(text) > 0).join())
     result.misplaced.push(`s${session}`);
 }
+
+const withoutEnd = (text: string, end: string): string =>
+  end !== "" && text.endsWith(end) ? text.slice(0, -end.length) : text;
 
 interface ShownEntry {
   message?: { role: string };

@@ -1,4 +1,8 @@
 // Opens a database for copying sessions into it and out of it, each of them claimed.
+import type { Blobs } from "../blobs/port.ts";
+import { asIs, putBodies, TOUCHED } from "../blobs/put-bodies.ts";
+import { requirePlace } from "../blobs/require-place.ts";
+import { type BodyRow, wholeBodies } from "../blobs/whole-bodies.ts";
 import {
   clusterId,
   removeSession,
@@ -7,7 +11,14 @@ import {
   type SummaryRow,
   summaryOf,
 } from "../catalogue.ts";
-import { type AskInside, type Database, openDatabase, type Statement } from "../database.ts";
+import {
+  type AskInside,
+  type Database,
+  type KeptInRows,
+  largeBodies,
+  openDatabase,
+  type Statement,
+} from "../database.ts";
 import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
@@ -164,15 +175,16 @@ interface RecordRow {
 
 const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
 
-const LINES: Statement<{ seq: number; body: string }> = {
+const LINES: Statement<BodyRow & { seq: number }> = {
   name: "copy-lines",
   text: `
-    select seq::float8, body from (
-      select seq, body, sum(octet_length(body)) over (order by seq) as total,
+    select seq::float8, body, blob from (
+      select seq, body, blob, sum(coalesce(size, octet_length(body))) over (order by seq) as total,
         row_number() over (order by seq) as number
       from (
-        select seq, body from entry
-        where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4
+        select e.seq, e.body, e.blob, b.size from entry e
+        left join blob b on b.agent_id = e.agent_id and b.hash = e.blob
+        where e.agent_id = $1 and e.session_id = $2 and e.seq > $3 order by e.seq limit $4
       ) first
     ) counted
     where number = 1 or total <= $5 order by seq`,
@@ -188,12 +200,20 @@ const MISSING: Statement<{ hash: string }> = {
     where not exists (select 1 from part where agent_id = $1 and part.hash = p.hash)`,
 };
 
-const PUT_PARTS: Statement<never> = {
+/** False: a large one was taken away since it was put elsewhere, and nothing is stored. */
+const PUT_PARTS: Statement<{ is_done: boolean }> = {
   name: "copy-put-parts",
   text: `
-    insert into part (agent_id, hash, body)
-    select $1, p.hash, p.body from unnest($2::text[], $3::text[]) as p (hash, body)
-    on conflict do nothing`,
+    with ${TOUCHED("$1", "$5")}, done as (
+      select count(*) = cardinality($5::text[]) as is_done from touched
+    ), parts as (
+      insert into part (agent_id, hash, body, blob)
+      select $1, p.hash, p.body, nullif(p.blob, '')
+      from done, unnest($2::text[], $3::text[], $4::text[]) as p (hash, body, blob)
+      where done.is_done
+      on conflict do nothing
+    )
+    select is_done from done`,
 };
 
 const PARTS: Statement<{ hash: string }> = {
@@ -250,6 +270,8 @@ export async function openPostgresCopy({
   address,
   version = "",
   place,
+  blobs,
+  onKeptInRows,
 }: {
   /** As `postgres://user:password@host/database`. */
   url: string;
@@ -259,6 +281,10 @@ export async function openPostgresCopy({
   version?: string;
   /** Where only one copies at a time: one that did before is dead, and its claims are free. */
   place: string;
+  /** As of `PostgresStoreOptions`. */
+  blobs?: ((clusterId: string) => Blobs) | undefined;
+  /** As of `PostgresStoreOptions`. */
+  onKeptInRows?: ((kept: KeptInRows) => void) | undefined;
 }): Promise<PostgresCopy> {
   const connect = (connections: number) =>
     openDatabase({ url, connections, timeoutMs: TIMEOUT_MS });
@@ -272,6 +298,8 @@ export async function openPostgresCopy({
       ...{ database: beats, id, address, version, ttlMs: TTL_MS, place },
     });
     const known = await clusterId(database);
+    database.blobs = largeBodies({ blobs, onKeptInRows }, known);
+    await requirePlace(database);
     return {
       ...{ clusterId: known, alive: node.alive, ...reading(database) },
       async claim({ agentId, key, sessionId }) {
@@ -315,12 +343,14 @@ function reading(
     async removeEmpty({ agentId, key }) {
       const [row] = await database.ask(SESSION, [agentId, key]);
       if (row === undefined || row.head_seq > 0 || row.header !== null) return false;
-      return removeSession(database, { agentId, key });
+      return (await removeSession(database, { agentId, key })) !== null;
     },
     hashes: async ({ agentId, sessionId }, { after, limit }) =>
       (await database.ask(HASHES_OF, [agentId, sessionId, after, limit])).map(({ hash }) => hash),
-    lines: ({ agentId, sessionId }, after) =>
-      database.ask(LINES, [agentId, sessionId, after, LINES_AT_A_TIME, BYTES_AT_A_TIME]),
+    async lines({ agentId, sessionId }, after) {
+      const values = [agentId, sessionId, after, LINES_AT_A_TIME, BYTES_AT_A_TIME];
+      return wholeBodies(database, agentId, await database.ask(LINES, values));
+    },
     laterReports: (session, afterTurn, limit) =>
       wholeReports(database, session, { afterTurn, limit }),
     note: (home, record, found) => putRecord(database, home, record, found),
@@ -328,7 +358,20 @@ function reading(
     missingParts: async (agentId, hashes) =>
       (await database.ask(MISSING, [agentId, hashes])).map(({ hash }) => hash),
     async putParts(agentId, parts) {
-      await database.ask(PUT_PARTS, [agentId, [...parts.keys()], [...parts.values()]]);
+      const bodies = [...parts.values()];
+      const placed = await putBodies(database, { agentId }, bodies);
+      const put = async (rows: readonly { body: string; blob: string }[]) => {
+        const named = [...new Set(rows.flatMap(({ blob }) => blob || []))];
+        const columns = [rows.map(({ body }) => body), rows.map(({ blob }) => blob)];
+        const [row] = await database.ask(PUT_PARTS, [
+          agentId,
+          [...parts.keys()],
+          ...columns,
+          named,
+        ]);
+        return row?.is_done === true;
+      };
+      if (!(await put(placed))) await put(bodies.map(asIs));
     },
     partsOf: async (agentId) => (await database.ask(PARTS, [agentId])).map(({ hash }) => hash),
     deliveries: async ({ agentId, sessionId }, after) =>

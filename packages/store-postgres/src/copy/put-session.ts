@@ -1,5 +1,6 @@
 // Stores what a session has in files, all of it or nothing.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { asIs, type PlacedBody, putBodies, TOUCHED } from "../blobs/put-bodies.ts";
 import type { OpenRange } from "../branch.ts";
 import type { AskInside, Database, Statement } from "../database.ts";
 import { storageFailed } from "../failure.ts";
@@ -70,14 +71,18 @@ export interface ClaimedRow {
 }
 
 const ENTRIES = `
-  insert into entry (agent_id, session_id, seq, entry_id, role, ts, body)
-  select $1, $2, $3::bigint + e.n, e.entry_id, e.role, e.ts, e.body
-  from unnest($4::text[], $5::smallint[], $6::bigint[], $7::text[])
-    with ordinality as e (entry_id, role, ts, body, n)`;
+  insert into entry (agent_id, session_id, seq, entry_id, role, ts, body, blob)
+  select $1, $2, $3::bigint + e.n, e.entry_id, e.role, e.ts, e.body, nullif(e.blob, '')
+  from unnest($4::text[], $5::smallint[], $6::bigint[], $7::text[], $8::text[])
+    with ordinality as e (entry_id, role, ts, body, blob, n)`;
 
-/** As the database has them, which is what counts. */
+/** Late, as whoever would put one of them again waits for this to be over. */
+const TOUCH = `with ${TOUCHED("$1", "$2")} select hash from touched`;
+
+/** As the database has them, which is what counts; what is elsewhere is there under its hash. */
 export const HASHES = `
-  select seq::float8, encode(sha256(convert_to(body, 'UTF8')), 'hex') as hash from entry
+  select seq::float8, coalesce(blob, encode(sha256(convert_to(body, 'UTF8')), 'hex')) as hash
+  from entry
   where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4`;
 
 const DELIVERIES = `
@@ -115,11 +120,20 @@ export async function putSession(
   { home, record, session }: { home: string; record: CopyRecord; session: SessionToPut },
 ): Promise<boolean> {
   const token = crypto.randomUUID();
+  const { agentId } = claimed;
+  let place = (bodies: readonly string[]) =>
+    putBodies(database, { agentId, sessionKey: session.key }, bodies);
   for (let retry = 0; ; retry++)
     try {
-      return await database.together((ask) => put(ask, token, claimed, { home, record, session }));
+      return await database.together((ask) =>
+        put({ place, ask, token }, claimed, { home, record, session }),
+      );
     } catch (error) {
       if (error === LOST) return false;
+      if (error === TAKEN_AWAY) {
+        place = async (bodies) => bodies.map(asIs);
+        continue;
+      }
       const isPassing = !ContextEngineError.is(error) && passes(error);
       if (retry === RETRIES || !isPassing) throw storageFailed(error);
       await new Promise((resume) => setTimeout(resume, waitBefore(retry, Math.random())));
@@ -129,22 +143,33 @@ export async function putSession(
 }
 
 const LOST = new Error("the session is another's");
+const TAKEN_AWAY = new Error("a large body was taken away since it was put elsewhere");
+
+interface PutPorts {
+  ask: AskInside;
+  token: string;
+  /** Bodies as their rows have them. */
+  place(bodies: readonly string[]): Promise<PlacedBody[]>;
+}
 
 async function put(
-  ask: AskInside,
-  token: string,
+  { place, ask, token }: PutPorts,
   claimed: ClaimedRow,
   { home, record, session }: { home: string; record: CopyRecord; session: SessionToPut },
 ): Promise<boolean> {
   const { agentId, sessionId } = claimed;
   let at = session.stored;
+  const named = new Set<string>();
   for await (const entries of session.entries()) {
+    const bodies = await place(entries.map(({ body }) => body));
+    for (const { blob } of bodies) if (blob !== "") named.add(blob);
     await ask(ENTRIES, [
       ...[agentId, sessionId, at],
       entries.map(({ id }) => id),
       entries.map(({ role }) => role),
       entries.map(({ ts }) => ts),
-      entries.map(({ body }) => body),
+      bodies.map(({ body }) => body),
+      bodies.map(({ blob }) => blob),
     ]);
     const kept = await ask<{ hash: string }>(HASHES, [agentId, sessionId, at, entries.length]);
     if (!entries.every(({ hash }, index) => kept[index]?.hash === hash)) throw notTheSame(record);
@@ -163,6 +188,7 @@ async function put(
   const line = claimed.line + session.deliveries.length;
   const { print, key, label } = record;
   await ask(RECORD, [home, agentId, sessionId, print, claimed.step + 1, line, key, label]);
+  if ((await ask(TOUCH, [agentId, [...named]])).length < named.size) throw TAKEN_AWAY;
   const stored = await ask(SESSION, [
     ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],
     ...[session.deliveries.length, session.lastEntry, JSON.stringify(session.branch)],

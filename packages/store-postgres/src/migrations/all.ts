@@ -6,6 +6,7 @@ import { KEPT_FILES } from "./0004-kept-files.ts";
 import { DUE_MESSAGES } from "./0005-due-messages.ts";
 import { SEARCH } from "./0006-search.ts";
 import { ENGINE_ROWS } from "./0007-engine-rows.ts";
+import { BLOBS } from "./0008-blobs.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly string[] = [
   DUE_MESSAGES,
   SEARCH,
   ENGINE_ROWS,
+  BLOBS,
 ];

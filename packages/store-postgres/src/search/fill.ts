@@ -1,4 +1,5 @@
 // Brings the search index up to what sessions hold, a batch at a time.
+import { wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database, Statement } from "../database.ts";
 import { codeOf } from "../passing.ts";
 import { BULK, type IndexedText, indexedText } from "./spelling.ts";
@@ -9,6 +10,8 @@ export type SearchText = (line: string) => string | null;
 /** So many entries, and so many bytes of them, are indexed by one statement. */
 const ENTRIES = 1000;
 const BYTES = 2 * 2 ** 20;
+/** What a body that is kept elsewhere is taken for. */
+const LARGE_BYTES = 2 ** 18;
 /** Others index the same sessions: each batch takes one of so many. */
 const CHOICE = 20;
 /** Times that another gateway may be faster. */
@@ -34,16 +37,19 @@ interface ReadRow {
   seq: number;
   ts: number;
   body: string;
+  blob: string | null;
 }
 
 export const READ: Statement<ReadRow> = {
   name: "search-read",
   text: `
-    select seq::float8, ts::float8, body from (
-      select seq, ts, body, sum(octet_length(body)) over (order by seq) as total,
+    select seq::float8, ts::float8, body, blob from (
+      select seq, ts, body, blob,
+        sum(case when blob is null then octet_length(body) else ${LARGE_BYTES} end)
+          over (order by seq) as total,
         row_number() over (order by seq) as number
       from (
-        select seq, ts, body from entry
+        select seq, ts, body, blob from entry
         where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4
       ) first
     ) counted
@@ -127,7 +133,8 @@ async function indexBatch(
     await database.ask(CAUGHT_UP, [agentId, id]);
     return 0;
   }
-  const rows = read.flatMap(({ seq, ts, body }) => {
+  const whole = await wholeBodies(database, agentId, read);
+  const rows = whole.flatMap(({ seq, ts, body }) => {
     const text = searchText(body);
     return text === null || text.trim() === "" ? [] : [{ seq, ts, ...indexedText(text) }];
   });

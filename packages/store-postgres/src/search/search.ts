@@ -1,4 +1,5 @@
 // Finds messages of an agent, newest first, and says how far it looked.
+import { wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database } from "../database.ts";
 import { codeOf } from "../passing.ts";
 import { type IndexNeeds, indexNeeds } from "./spelling.ts";
@@ -130,7 +131,8 @@ export async function searchMessages<Value>(
       const name = `${row.session_id} ${row.seq}`;
       if (hits.has(name)) continue;
       signal?.throwIfAborted();
-      const value = await request.accepts(row.body);
+      const [whole] = await wholeBodies(database, agentId, [row]);
+      const value = await request.accepts(whole!.body);
       if (value !== undefined) hits.set(name, hitOf(row, value));
     }
   };

@@ -25,6 +25,7 @@ export interface CandidateRow {
   seq: number;
   ts: number;
   body: string;
+  blob: string | null;
   key: string;
   label: string | null;
   on_branch: boolean;
@@ -58,12 +59,12 @@ const IS_SESSION = "s.key not like 'begun:%'";
 const TAIL: Statement<CandidateRow> = {
   name: "search-tail",
   text: `
-    select s.id as session_id, e.seq::float8, e.ts::float8, e.body, s.key, s.label,
+    select s.id as session_id, e.seq::float8, e.ts::float8, e.body, e.blob, s.key, s.label,
       ${ON_BRANCH("e.seq")} as on_branch
     from session s
     left join search_mark m on m.agent_id = s.agent_id and m.session_id = s.id
     cross join lateral (
-      select t.seq, t.ts, t.body from entry t
+      select t.seq, t.ts, t.body, t.blob from entry t
       where t.agent_id = s.agent_id and t.session_id = s.id
         and t.seq > coalesce(m.seq, 0) and t.role <> 0
       order by t.seq desc limit $4
@@ -90,7 +91,7 @@ const FOUND = (limit: string): string => `
     order by c.ts desc, c.session_id desc, c.seq desc limit ${limit}
   )
   select w.looked, w.last_ts::float8, w.last_session, w.last_seq::float8,
-    f.session_id, f.seq::float8, f.ts::float8, e.body, f.key, f.label, f.on_branch
+    f.session_id, f.seq::float8, f.ts::float8, e.body, e.blob, f.key, f.label, f.on_branch
   from reached w left join found f on true
   left join entry e on e.agent_id = $1 and e.session_id = f.session_id and e.seq = f.seq
   order by f.ts desc, f.session_id desc, f.seq desc`;

@@ -3,7 +3,9 @@ import { mkdir, readdir, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { openBlobs } from "../../blobs/open-blobs.ts";
 import { loadConfig } from "../../config/load.ts";
+import type { Config } from "../../config/schema.ts";
 import { describeBytes } from "../../limits/size.ts";
 import { acquireLock } from "../../locks/lock.ts";
 import { shortName } from "../../sessions/keys.ts";
@@ -14,6 +16,7 @@ import type { CopyResult } from "../../storage/copy/result.ts";
 import { idOfHome } from "../../storage/home-id.ts";
 import { loadPostgres } from "../../storage/open-storage.ts";
 import { urlOf } from "../../storage/plan-storage.ts";
+import { createKeptNotices } from "../../storage/postgres/kept-notices.ts";
 import { storageFailed } from "../../storage-error.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
@@ -44,7 +47,9 @@ export async function storageCopy(
   const plan = planCopy({ from, to, home: environment.home });
   if (plan.kind === "refused") throw new ContextEngineError("REQUEST_INVALID", plan.problem);
   const { home } = plan;
-  const url = plan.url ?? (await configuredUrl(environment));
+  const { config } = await loadConfig(environment.configFile);
+  const url = plan.url ?? configuredUrl(config, environment);
+  const blobs = await openBlobs(config, environment);
   if (plan.kind === "in") await requireSessions(home);
   else await requireTarget(home);
   const { checkPostgres, openPostgresCopy } = await loadPostgres();
@@ -59,6 +64,8 @@ export async function storageCopy(
     const copy = await openPostgresCopy({
       ...{ url, address: NOBODY, version: VERSION },
       place: `copying ${homeId} at ${hostname()}`,
+      blobs,
+      onKeptInRows: createKeptNotices({ warn: (text) => output.note(`clew: ${text}`) }).add,
     });
     try {
       const result = await interruptible(output, ({ signal, says }) => {
@@ -84,8 +91,7 @@ export async function storageCopy(
   }
 }
 
-async function configuredUrl(environment: Shell["environment"]): Promise<string> {
-  const { config } = await loadConfig(environment.configFile);
+function configuredUrl(config: Config, environment: Shell["environment"]): string {
   const { url, problem } = urlOf(
     config,
     environment,

@@ -2,17 +2,19 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { runSql } from "../../../../../packages/store-postgres/src/testing/server.ts";
 import {
   testDatabase,
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { packPart } from "../../reports/packed-part.ts";
 import { clew } from "../../testing/command.ts";
 import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { makeOddHome, transcript } from "../../testing/odd-home.ts";
+import { S3_REGION, startS3Server } from "../../testing/s3-server.ts";
 import type { CopyResult } from "./result.ts";
 
 /** What differs below both folders; locks say who has what open. */
@@ -71,6 +73,57 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     expect(differences(join(home, "agents"), join(other, "agents"))).toBe(
       `Only in ${join(home, "agents/main")}: outbox\n`,
     );
+  });
+
+  it("gives large bodies back that went into a bucket, and keeps them in rows while that is away", async () => {
+    const server = await startS3Server();
+    onTestFinished(() => server.stop());
+    const url = await testDatabase();
+    const blobs = {
+      ...{ url: server.url, bucket: server.bucket, region: S3_REGION, ...server.keys },
+    };
+    const settings = (home: string) =>
+      writeFile(join(home, "clew.json"), JSON.stringify({ storage: { blobs } }));
+    const large = (mark: string) => `${mark} ${'ä\u2028 "'.repeat(20_000)}`;
+    const home = await homeWith({
+      one: ["small", large("one"), "small", large("two")],
+      two: [large("three"), large("same"), large("same")],
+    });
+    await settings(home);
+    const parts = join(home, "agents/main/reports/parts");
+    await mkdir(parts, { recursive: true });
+    await writeFile(join(parts, "part-of-many-letters"), await packPart(large("part")));
+    await appendFile(sessionFile(home, "two"), `${lines("two", [large("same")]).split("\n")[1]}\n`);
+    server.fail({ kind: "refuse", status: 403, code: "AccessDenied" }, 1, "PUT");
+    const first = await into(home, url, json);
+    expect(first.errors).toContain("403 AccessDenied");
+    expect(first.code).toBe(0);
+    const count = async (table: string) =>
+      (await runSql(url, `select 1 from ${table} where blob is not null`)).length;
+    const [inRows] = await runSql(
+      url,
+      "select count(*)::int as n from entry where length(body) > 65536",
+    );
+    expect((await count("entry")) + (await count("part"))).toBe(server.objects.size);
+    expect(server.objects.size + (inRows as { n: number }).n).toBeGreaterThan(4);
+    expect(await told(into(home, url, json, "--check"))).toMatchObject({ code: 0, copied: [] });
+
+    // What stayed in rows goes on so; in another database all of it is elsewhere.
+    const whole = await testDatabase();
+    for (const database of [url, whole]) {
+      if (database !== url) {
+        await told(into(home, database, json));
+        const rows = await runSql(database, "select max(length(body)) as most from entry");
+        expect((rows[0] as { most: number }).most).toBeLessThan(65536);
+      }
+      const other = await temporaryHome();
+      await settings(other);
+      expect(await told(back(other, database, json))).toMatchObject({ code: 0, left: [] });
+      expect(differences(join(home, "agents"), join(other, "agents"))).toBe("");
+    }
+    const without = await back(await temporaryHome(), whole, json);
+    expect(without.code).not.toBe(0);
+    expect(without.errors).toContain("set storage.blobs");
   });
 
   it("lets gateways go on with what they find, on either side", async () => {

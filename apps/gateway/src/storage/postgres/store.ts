@@ -25,6 +25,7 @@ import type { SessionStore } from "../../sessions/store.ts";
 import type { OpenEngineRows } from "./engine-rows.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
+import type { KeptNotices } from "./kept-notices.ts";
 import { followKeptReports, forgetKeptReports } from "./kept-reports.ts";
 import { engineOfHome } from "./ports.ts";
 import { type StoredSessionParts, storedSession } from "./stored-session.ts";
@@ -44,6 +45,8 @@ export interface PostgresSessionsOptions {
   inbox?: StoredSessionParts["inbox"];
   /** Told of every step that ends a turn. Absent: nobody is. */
   onTurnEnd?: () => void;
+  /** What turns tell of large bodies. Absent: nothing. */
+  kept?: Pick<KeptNotices, "take">;
 }
 
 /** What of a session's row says whether its copies are up to date. */
@@ -54,7 +57,8 @@ type Followed = Pick<
 
 /** Keys may be short names; they are of the agent "main" then. */
 export function createPostgresSessions(options: PostgresSessionsOptions): SessionStore {
-  const { store, copies, reportBytes, engineRows, inbox = NO_INBOX } = options;
+  const { store, copies, reportBytes, engineRows } = options;
+  const { inbox = NO_INBOX, kept = NONE_KEPT } = options;
   const ofHome = engineOfHome(options.homeId);
   const { enqueue } = createKeyedQueue();
   /** Ids of transcripts whose copies this process writes. */
@@ -118,7 +122,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
         const shut = engineRows?.opened(log);
         let isBroken = false;
         const opened = storedSession({
-          ...{ log: toldOf(log, options.onTurnEnd), copy, header, ofHome, inbox, now },
+          ...{ log: toldOf(log, options.onTurnEnd), copy, header, ofHome, inbox, kept, now },
           onBroken: () => {
             isBroken = true;
           },
@@ -202,6 +206,8 @@ const toldOf = (
 });
 
 type Stores = PostgresSessionsOptions["store"];
+
+const NONE_KEPT: Pick<KeptNotices, "take"> = { take: () => [] };
 
 const NO_INBOX: StoredSessionParts["inbox"] = { holds: () => false, letGo() {} };
 

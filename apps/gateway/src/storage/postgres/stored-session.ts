@@ -16,6 +16,7 @@ import {
 import { oneAtATime } from "../../sessions/queues.ts";
 import { planRewrite } from "../../sessions/rewrite.ts";
 import type { SharedWaiting } from "../../waiting/waiting-store.ts";
+import type { KeptNotices } from "./kept-notices.ts";
 import type { engineOfHome } from "./ports.ts";
 
 export interface StoredSessionParts {
@@ -27,6 +28,8 @@ export interface StoredSessionParts {
   ofHome: ReturnType<typeof engineOfHome>;
   /** Messages that wait, and go with the step that says them. */
   inbox: Pick<SharedWaiting, "holds" | "letGo">;
+  /** What could not be put where it belongs, and its turn tells. */
+  kept: Pick<KeptNotices, "take">;
   now?: (() => number) | undefined;
   /** The copy may not say any more what is stored. */
   onBroken(): void;
@@ -106,10 +109,12 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
       }),
     keepReport: (report: TurnReport, named: ReportParts) =>
       inTurn(async () => {
-        if (reported === report) return;
-        if (reported?.turnId === report.turnId) await log.amendReport(report);
-        else await store([], { report: { report, parts: named } });
-        reported = report;
+        const isStored = reported?.turnId === report.turnId;
+        if (!isStored) await store([], { report: { report, parts: named } });
+        const told = withNotices(report, parts.kept.take(sessionKey));
+        if (isStored ? reported !== told : report !== told) await log.amendReport(told);
+        reported = told;
+        return told;
       }),
     cutTurn: () =>
       cutBy === null
@@ -133,6 +138,10 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
     },
   };
 }
+
+/** The same report where there are none. */
+const withNotices = (report: TurnReport, texts: readonly string[]): TurnReport =>
+  texts.length === 0 ? report : { ...report, notices: [...(report.notices ?? []), ...texts] };
 
 /** What people said in it under a name. */
 const namesIn = (entries: readonly TranscriptEntry[]): string[] =>
