@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openPostgresCopy } from "./copy/open-copy.ts";
 import { openPostgresStore } from "./store.ts";
 import { FILL, LARGE } from "./testing/large-database.ts";
+import { mapBlobs } from "./testing/map-blobs.ts";
 import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
@@ -17,8 +18,10 @@ const ASK_FOR_ALL = new Set([
 /** Asked where the answer to a commit was lost; by the key of its session. */
 const LOST_COMMIT = "copy-last-step";
 
-/** Of few rows each, whatever the table; and one whose first entry alone is asked for. */
-const BOUNDED = new Set(["session_turn", "kept_file_of_agents", "inbox_node"]);
+/** Of few rows each, whatever the table; and some whose first entry alone is asked for. */
+const BOUNDED = new Set([
+  ...["session_turn", "kept_file_of_agents", "inbox_node", "entry_blob", "part_blob"],
+]);
 
 interface Plan {
   "Node Type": string;
@@ -39,9 +42,11 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await runSql(url, FILL);
   }, 120_000);
   afterAll(() => vi.restoreAllMocks());
-  const openGateway = () =>
+  const blobs = mapBlobs();
+  const openGateway = (isWithout = false) =>
     openPostgresStore({
       ...{ url, address: "http://asks", ports: SIMPLE_PORTS, ttlMs: 10_000, place: "here" },
+      ...(!isWithout && { blobs: blobs.open }),
     });
 
   /** What goes to the server is written down on its way. */
@@ -84,7 +89,14 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
   });
 
   async function useStore(): Promise<void> {
+    await (await openGateway(true)).close();
     const store = await openGateway();
+    const leaves = { agentId: "main", key: "leaves" };
+    const left = await store.open(leaves);
+    await left.append([said("y".repeat(100_000))]);
+    await left.close();
+    await store.remove(leaves);
+    await store.sweepBlobs({ olderThanMs: -60_000 });
     const name = { agentId: "main", key: "fresh" };
     const transcript = await store.open(name);
     const report = { report: { turnId: "t" }, parts: { hash: "part" } };
@@ -106,7 +118,12 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await log.tryTurn();
     await log.store({ ...step, entries: [], report } as never);
     await log.amendReport({ turnId: "t" });
+    await log.storeRows("engine", [{ kind: "summary", key: "s1", body: "{}" }]);
+    await log.rowsOf("engine");
+    const large = { ...said("x".repeat(100_000)), id: "large", parentId: null };
+    await log.store({ ...step, entries: [{ ...large, timestamp: entry.timestamp }] } as never);
     await log.close();
+    await store.reserveNumbers("summary", { count: 3, above: 0 });
     await store.left(name);
     await store.drop(name, ["x"]);
     await store.takeBack(name, null);
@@ -141,7 +158,9 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
   }
 
   async function useCopy(): Promise<void> {
-    const copy = await openPostgresCopy({ url, address: "copy", place: "there" });
+    const copy = await openPostgresCopy({
+      ...{ url, address: "copy", place: "there", blobs: blobs.open },
+    });
     await copy.sessions();
     await copy.records();
     const name = { agentId: "main", key: "copied", sessionId: "copied" };
@@ -200,7 +219,7 @@ async function sha256(text: string): Promise<string> {
 
 /** Names of statements that the sources hold. */
 const namesInSources = (): string[] =>
-  [".", "copy"].flatMap((folder) =>
+  [".", "copy", "blobs"].flatMap((folder) =>
     readdirSync(join(import.meta.dirname, folder))
       .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
       .flatMap((name) => {

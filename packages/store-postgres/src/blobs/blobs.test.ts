@@ -158,6 +158,7 @@ describe.skipIf(whyNoPostgres() !== null)(`large bodies elsewhere ${UNLESS_THERE
       await session.append([said("last")]);
       expect(await rows("entry")).toHaveLength(4);
       expect(place.kept.size).toBe(2);
+      await store.close();
     } finally {
       await proxy.close();
     }
