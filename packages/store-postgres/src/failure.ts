@@ -2,7 +2,11 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { codeOf, mayBeDone, sqlstateOf } from "./passing.ts";
 
-/** Kinds of failures, of which there are few: for counting. */
+/**
+ * Why a database did not do what it was asked, for counting: it was not reached or did not answer,
+ * others were in the way, no disk or memory, no connection or time left, rights or a password, it
+ * may only be read, tables are missing, or something else.
+ */
 export type FailureKind =
   | "connection"
   | "conflict"

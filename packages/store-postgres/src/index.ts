@@ -27,6 +27,7 @@ export {
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";
+export type { FailureKind } from "./failure.ts";
 export type { BranchPart } from "./held-branch.ts";
 export type { InboxMessage, LeftWork } from "./inbox.ts";
 export type {

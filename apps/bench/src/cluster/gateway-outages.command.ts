@@ -73,6 +73,8 @@ export async function main(args: readonly string[]): Promise<number> {
     say(
       `  ${lost.length} lost, ${doubled.length} doubled, ${misplaced.length} sessions out of order; ${repeated} sent again; gateways ended ${ended.length} times, with exit codes ${[...new Set(ended)].join(", ") || "none"}`,
     );
+    for (const [what, names] of Object.entries({ lost, doubled, misplaced }))
+      if (names.length > 0) say(`  ${what}: ${names.slice(0, MOST_NAMES).join(", ")}`);
     const isWell = ended.every((code) => code === 1) && ended.length <= 2 * rounds;
     return isWell && lost.length + doubled.length + misplaced.length === 0 ? 0 : 1;
   } finally {
@@ -80,6 +82,9 @@ export async function main(args: readonly string[]): Promise<number> {
     await server.stop();
   }
 }
+
+/** Of those that are told. */
+const MOST_NAMES = 20;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 

@@ -212,7 +212,9 @@ export async function isSaid(
       return false;
     }
     let isDone = false;
-    for await (const { type } of readEvents(response.body)) isDone ||= type === "done";
+    // Whoever is told that it could not be stored sends it again.
+    for await (const event of readEvents(response.body))
+      isDone ||= event.type === "done" && event.error?.code !== "STORAGE_FAILED";
     return isDone;
   } catch {
     return false;

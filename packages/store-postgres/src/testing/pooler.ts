@@ -36,6 +36,8 @@ export async function startPooler(
   const settings = {
     ...{ listen_addr: "", unix_socket_dir: folder, listen_port: 5432, auth_type: "any" },
     ...{ pool_mode: "transaction", default_pool_size: connections, max_client_conn: 200 },
+    // Whoever finds the server away asks again soon: by default it keeps all waiting for 15 s.
+    server_login_retry: 1,
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
   const file = join(folder, "pooler.ini");
