@@ -44,6 +44,7 @@ import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { placeOfPrompt } from "./gateway/newest-messages.ts";
 import { createSending, type Sending, type WaitingMessages } from "./gateway/sending.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
+import { approvalsTo, type TurnOver } from "./gateway/streamed-turn.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
 import { createTurnWaste } from "./gateway/turn-waste.ts";
@@ -72,6 +73,7 @@ import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import { fileStorage } from "./storage/open-storage.ts";
 import type { Storage, StorageCluster } from "./storage/storage.ts";
+import { createTurnStreams, type TurnStreams } from "./streams/turn-streams.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { VERSION } from "./version.ts";
 import type { Taken } from "./waiting/inbox.ts";
@@ -111,6 +113,8 @@ export interface Gateway extends SessionViews {
   readonly editors: Editors;
   /** What happens in all sessions, while it happens. */
   readonly events: EventHub;
+  /** What is told of each turn, for those who listen to it. */
+  readonly streams: TurnStreams<TurnOver>;
   /** What model calls of a session cost until now, with all that belongs to its first parent. */
   spentIn(key: string): Promise<SessionSpent>;
   /** Canonical key. Throws SESSION_NAME_INVALID. */
@@ -225,7 +229,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     lineageOf: (key) => children.lineageOf(key),
   });
   const events = createEventHub();
-  const unwatch = approvals.attach(watcherOf(events));
+  const streams = createTurnStreams<TurnOver>();
+  const unwatchers = [approvals.attach(watcherOf(events)), approvals.attach(approvalsTo(streams))];
   const editors = createEditors({ home, log, said: saidOfTools(loaded.raw) });
   const pluginSubagents = () => children.ofPlugins;
   const costs = createCosts({
@@ -332,6 +337,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ line, gate, backlogElsewhere: underWay.waiting },
     whenBusy: loaded.config.session.whenBusy,
     run: (turn) => runMessage(parts, turn),
+    told: streams.running,
     tell: (news) => events.publish({ type: "waiting", ...news }),
   });
   const { offer, keep, rejoin, saidIn, isKept, send, waiting } = sending;
@@ -342,7 +348,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ ...options, host, store, records, known, reports, cancellation, conversations },
     noteWaste: waste.note,
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
-    editors,
+    ...{ editors, streams },
     engineStatus: views.engine,
     ...{ waiting, mcp },
   };
@@ -394,7 +400,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     ...{ home, cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
-    ...{ offer, keep, rejoin, saidIn, isKept, send, waiting },
+    ...{ offer, keep, rejoin, saidIn, isKept, send, waiting, streams },
     ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),
@@ -482,7 +488,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "traces", close: () => tracer.close() },
       ];
       return closeInOrder(parts, { boundMs, log }).finally(() => {
-        unwatch();
+        for (const unwatch of unwatchers) unwatch();
         events.close();
       });
     },

@@ -44,6 +44,7 @@ export type { Searching } from "./search/searching.ts";
 export type { LogState, LogStep, SessionLog } from "./session-log.ts";
 export type { EntryRow } from "./step.ts";
 export {
+  type AskedStanding,
   openPostgresReader,
   openPostgresStore,
   type PostgresReader,
@@ -51,6 +52,7 @@ export {
   type PostgresStoreOptions,
   type SessionId,
   type SessionName,
+  type SessionStanding,
   type SweepRequest,
   type Swept,
   type SweptSession,

@@ -60,6 +60,21 @@ const OWNER: Statement<{ id: string; address: string | null }> = {
     where s.agent_id = $1 and s.key = $2`,
 };
 
+/** Of many sessions at once, in their order; `$3` names a message of each, or is null. */
+const STANDING: Statement<{ address: string | null; in_turn: boolean; kept: boolean }> = {
+  name: "session-standing",
+  text: `
+    select n.address, coalesce(s.turn is not null, false) as in_turn,
+      exists (
+        select 1 from inbox i where i.agent_id = a.agent_id and i.key = a.key and i.id = a.name
+      ) as kept
+    from unnest($1::text[], $2::text[], $3::text[]) with ordinality
+      as a (agent_id, key, name, place)
+    left join session s on s.agent_id = a.agent_id and s.key = a.key
+    left join node n on n.id = s.owner and ${LIVES("n")}
+    order by a.place`,
+};
+
 const RELEASE: Statement<never> = {
   name: "session-release",
   text: `
@@ -164,6 +179,19 @@ export async function ownerOf(
 ): Promise<string | null> {
   const [row] = await database.ask(OWNER, [agentId, key]);
   return row?.address ?? null;
+}
+
+/** How sessions stand, in the order they are asked for. */
+export async function standings(
+  database: Database,
+  asked: readonly { agentId: string; key: string; message: string | null }[],
+): Promise<{ address: string | null; inTurn: boolean; isKept: boolean }[]> {
+  const rows = await database.ask(STANDING, [
+    asked.map(({ agentId }) => agentId),
+    asked.map(({ key }) => key),
+    asked.map(({ message }) => message),
+  ]);
+  return rows.map(({ address, in_turn: inTurn, kept: isKept }) => ({ address, inTurn, isKept }));
 }
 
 export async function release(database: Database, lease: Lease, nodeId: string): Promise<void> {

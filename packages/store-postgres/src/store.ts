@@ -32,7 +32,7 @@ import {
   listMessages,
   takeBackMessages,
 } from "./inbox.ts";
-import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
+import { claimQuestion, ownerOf, type SessionRow, standings, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { ANSWERS_IN, type ClusterNode, joinCluster, quietly, STOPS_AT } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -95,6 +95,22 @@ export interface SessionName {
   key: string;
 }
 
+/** A session, and a message that may wait for it. */
+export interface AskedStanding extends SessionName {
+  /** The sender's name of a message; null: none is asked for. */
+  message: string | null;
+}
+
+/** How a session stands. */
+export interface SessionStanding {
+  /** Of the gateway that has it open; null: none that lives. */
+  address: string | null;
+  /** A turn has begun in it that has not ended. */
+  inTurn: boolean;
+  /** The message that was asked for waits. */
+  isKept: boolean;
+}
+
 /** A transcript. */
 export type SessionId = Pick<StoredSession, "agentId" | "sessionId">;
 
@@ -117,6 +133,8 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   deliveries(name: SessionName): Promise<Kept>;
   /** Address of the gateway that has it open; null: none that lives. */
   ownerOf(name: SessionName): Promise<string | null>;
+  /** The same of many sessions and more, in one statement and in their order. */
+  standings(asked: readonly AskedStanding[]): Promise<SessionStanding[]>;
   /** Messages that wait for their turn in a session, in order. */
   waiting(name: SessionName): Promise<InboxMessage[]>;
   /** Reports of a session, newest first; `before`: of earlier steps than this. */
@@ -325,6 +343,7 @@ function createReader<Kept extends Ledger>(
       return ports.createLedger({ earlier: linesOf(lines), write: async () => {} });
     },
     ownerOf: (name) => ownerOf(database, name),
+    standings: (asked) => standings(database, asked),
     waiting: (name) => listMessages(database, name),
     reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
       (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({

@@ -83,7 +83,7 @@ export interface Sending {
 }
 
 export interface SendingOptions
-  extends Pick<InboxOptions, "run" | "tell" | "line" | "gate" | "backlogElsewhere"> {
+  extends Pick<InboxOptions, "run" | "told" | "tell" | "line" | "gate" | "backlogElsewhere"> {
   home: string;
   /** Where messages wait. Undefined: in files of the home. */
   waiting: WaitingStore | undefined;
@@ -170,7 +170,8 @@ export function createSending({
       const read = await store.read(key);
       const entryId = read === null ? undefined : entrySaying({ branch: () => read.branch }, name);
       if (entryId === undefined) throw new MessageTakenBack();
-      return { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
+      const result = Promise.resolve({ outcome: "known" as const, entryId });
+      return { waiting: null, begun: new Promise(() => {}), result };
     },
     async saidIn(text, name) {
       const key = canonicalKey(text);

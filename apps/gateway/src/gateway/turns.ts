@@ -14,6 +14,7 @@ import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { takeBackBehind } from "../sessions/undo-turn.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
+import type { TurnStreams } from "../streams/turn-streams.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
 import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
@@ -23,6 +24,7 @@ import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
+import { streamedTurn, type TurnOver } from "./streamed-turn.ts";
 import { successorsOf } from "./successors.ts";
 import type { TurnReports } from "./turn-reports.ts";
 
@@ -45,6 +47,8 @@ export interface TurnParts {
   conversations: Conversations;
   children: ChildSessions;
   events: EventHub;
+  /** For those who listen to a turn. */
+  streams: TurnStreams<TurnOver>;
   /** Engines that are handed turns once they are over. */
   shadows: Pick<Shadows, "afterTurn">;
   tellUnasked(turn: UnaskedTurn): void;
@@ -178,39 +182,43 @@ function runTurn(
     await reports.countTurns(conversation, goesOnFrom);
     const isNew = !session.exists();
     const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
-    return tellTurn(events, turn, async (tell) => {
-      const answered = await host.answer({
-        transcript: conversation.session,
-        state: conversation.state,
-        ...{ prompt, signal, allowTools, kind, client, isWatched, saidMeanwhile, goesOnFrom },
-        onEvent: (event) => {
-          tell(event);
-          onEvent?.(event);
-        },
-        onStep: traced?.step,
-        onBegin: (soFar) => reports.begin(conversation, soFar),
-        successors: successorsOf(parts, conversation),
+    const streamed = { key, prompt, branch: session.branch(), goesOnFrom };
+    const run = (remember: (event: TurnEvent) => void) =>
+      tellTurn(events, turn, async (tell) => {
+        const answered = await host.answer({
+          transcript: conversation.session,
+          state: conversation.state,
+          ...{ prompt, signal, allowTools, kind, client, isWatched, saidMeanwhile, goesOnFrom },
+          onEvent: (event) => {
+            remember(event);
+            tell(event);
+            onEvent?.(event);
+          },
+          onStep: traced?.step,
+          onBegin: (soFar) => reports.begin(conversation, soFar),
+          successors: successorsOf(parts, conversation),
+        });
+        const ended = withStopReason(answered, {
+          isStopping: isStopping(),
+          abortedBy: given?.reason,
+        });
+        const { ownsCompaction } = ended.report.engine;
+        const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
+        const refused = await refusedDuring(session.session, async () => {
+          if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
+        });
+        const result = withRefusals(ended, refused);
+        await reports.store(conversation, result);
+        await parts.noteWaste(conversation, result.report);
+        parts.shadows.afterTurn(session.session, result.report);
+        logTurn(log, result);
+        traced?.end(result);
+        // Whoever ends a turn ends what it started.
+        if (result.outcome === "aborted" || result.error?.kind === "timeout")
+          children.cancelBelow(key);
+        return result;
       });
-      const ended = withStopReason(answered, {
-        isStopping: isStopping(),
-        abortedBy: given?.reason,
-      });
-      const { ownsCompaction } = ended.report.engine;
-      const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
-      const refused = await refusedDuring(session.session, async () => {
-        if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
-      });
-      const result = withRefusals(ended, refused);
-      await reports.store(conversation, result);
-      await parts.noteWaste(conversation, result.report);
-      parts.shadows.afterTurn(session.session, result.report);
-      logTurn(log, result);
-      traced?.end(result);
-      // Whoever ends a turn ends what it started.
-      if (result.outcome === "aborted" || result.error?.kind === "timeout")
-        children.cancelBelow(key);
-      return result;
-    });
+    return streamedTurn(parts.streams, streamed, run);
   });
 }
 

@@ -28,6 +28,7 @@ import { addPluginRoutes } from "./routes/plugins.ts";
 import { addReadyRoutes } from "./routes/ready.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addStopRoute } from "./routes/stop.ts";
+import { addStreamRoute } from "./routes/stream.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addWaitingRoutes } from "./routes/waiting.ts";
 
@@ -71,6 +72,7 @@ export function createApp(options: AppOptions): Hono {
   addInspectRoutes(app, gateway);
   addUsageRoutes(app, gateway);
   addMessageRoute(app, gateway, { callers, log });
+  addStreamRoute(app, gateway, { log });
   addWaitingRoutes(app, gateway);
   addEventRoute(app, gateway);
   addAcpRoutes(app, gateway, { callers, log });

@@ -8,13 +8,16 @@ import type { SessionSpent } from "../costs/totals.ts";
 import type { Ending } from "../events/ending.ts";
 import type { TurnCost } from "../inspect/cost.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
+import { formatPlace, NOTHING_HEARD } from "../streams/event-place.ts";
 import type { WaitingView } from "../waiting/waiting-message.ts";
 
 /** Events of a turn that only those are told who follow every session. */
 const FOR_FOLLOWERS = ["call", "call_end", "compaction"] as const;
 
 type ToldEvent =
-  | Exclude<TurnEvent, { type: (typeof FOR_FOLLOWERS)[number] | "message" }>
+  | Exclude<TurnEvent, { type: (typeof FOR_FOLLOWERS)[number] | "accepted" | "message" }>
+  /** With the prompt for those who follow a turn that they did not begin. */
+  | { type: "accepted"; entryId: string; message?: AgentMessage }
   /** Absent: it is too large for a client that reads slowly; the session has it. */
   | { type: "message"; entryId: string; message?: AgentMessage };
 
@@ -24,8 +27,8 @@ export type StreamedEvent =
   | { type: "queued" }
   /** It waits for its turn, stored: DELETE /api/sessions/<key>/waiting/<id> takes it back. */
   | { type: "waiting"; message: WaitingView }
-  /** Another gateway goes on with it: what was told of a reply that had not ended is void. */
-  | { type: "restarted" }
+  /** What was told behind the entry `keeps` is void (null: all of it), and is told anew. */
+  | { type: "restarted"; keeps: string | null }
   /** The turn waits until somebody answers: POST /api/approvals/<id>/once, session or no. */
   | { type: "approval"; approval: Approval }
   /** It waits no more. */
@@ -61,7 +64,12 @@ const isTold = (event: TurnEvent): event is Extract<TurnEvent, { type: ToldEvent
 
 export interface EventStream {
   body: ReadableStream<Uint8Array>;
-  send(event: StreamedEvent): void;
+  /** `id`: where a client is that has heard it. Absent: where it was before. */
+  send(event: StreamedEvent, id?: string): void;
+  /** Of the newest event. */
+  lastId(): string;
+  /** Resolves when its client has read nearly all that it was sent, or is gone. */
+  drained(): Promise<void>;
   end(): void;
 }
 
@@ -70,6 +78,8 @@ export interface EventStreamOptions {
   onGone: () => void;
   /** A client that reads nothing for so long is cut off, ms. */
   cutMs?: number;
+  /** Where the client is that comes back. Absent: it has heard nothing. */
+  since?: string | undefined;
 }
 
 /** What a client that does not read may have waiting for it, bytes. */
@@ -77,13 +87,20 @@ const MAX_WAITING_BYTES = 768 * 1024;
 /** What is handed on at once. */
 const PIECE_BYTES = 64 * 1024;
 const CUT_MS = 60_000;
+/** A client for which less waits keeps up. */
+const DRAINED_BYTES = 128 * 1024;
 
 type Waiting =
   | { kind: "bytes"; bytes: Uint8Array }
   /** Pieces of a reply that came while the client did not read are one event. */
-  | { kind: "delta"; type: "text" | "thinking"; delta: string; size: number };
+  | { kind: "delta"; type: "text" | "thinking"; delta: string; size: number; id: string };
 
-export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): EventStream {
+export function eventStream({
+  onGone,
+  cutMs = CUT_MS,
+  since = formatPlace(NOTHING_HEARD),
+}: EventStreamOptions): EventStream {
+  let lastId = since;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
@@ -91,10 +108,16 @@ export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): Eve
   /** The client reads faster than there is something. */
   let isWanted = false;
   let cut: NodeJS.Timeout | undefined;
+  const waiters: (() => void)[] = [];
 
+  const isDrained = () => controller === undefined || waitingBytes <= DRAINED_BYTES;
+  const wake = () => {
+    for (const waiter of waiters.splice(0)) waiter();
+  };
   const leave = () => {
     controller = undefined;
     waiting = [];
+    wake();
     clearTimeout(cut);
   };
   const drop = () => {
@@ -112,6 +135,7 @@ export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): Eve
       cut = undefined;
       controller.enqueue(piece.bytes);
     }
+    if (isDrained()) wake();
     if (waiting.length > 0) cut ??= setTimeout(drop, cutMs).unref();
     else if (isEnded && controller !== undefined) {
       controller.close();
@@ -136,9 +160,13 @@ export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): Eve
   );
   return {
     body,
-    send(event) {
+    lastId: () => lastId,
+    drained: () =>
+      isDrained() ? Promise.resolve() : new Promise((resolve) => void waiters.push(resolve)),
+    send(event, id = lastId) {
+      lastId = id;
       if (controller === undefined || isEnded) return;
-      const added = placeFor(event, waiting, MAX_WAITING_BYTES - waitingBytes);
+      const added = placeFor({ event, id }, waiting, MAX_WAITING_BYTES - waitingBytes);
       if (added === null) return drop();
       waitingBytes += added;
       handOn();
@@ -152,24 +180,31 @@ export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): Eve
 
 const encoder = new TextEncoder();
 
-const encoded = (event: StreamedEvent): Uint8Array =>
-  encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+interface Placed {
+  event: StreamedEvent;
+  id: string;
+}
+
+const encoded = ({ event, id }: Placed): Uint8Array =>
+  encoder.encode(`id: ${id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 
 /** Puts the event behind what waits, and returns its bytes; null = there is no room for it. */
-function placeFor(event: StreamedEvent, waiting: Waiting[], room: number): number | null {
+function placeFor({ event, id }: Placed, waiting: Waiting[], room: number): number | null {
   if (event.type === "text" || event.type === "thinking") {
     const { type, delta } = event;
     const size = Buffer.byteLength(delta);
-    if (size > room) return null;
+    // One piece that is larger than all that may wait is let in where nearly nothing does.
+    if (size > room && MAX_WAITING_BYTES - room > DRAINED_BYTES) return null;
     const last = waiting.at(-1);
     if (last?.kind === "delta" && last.type === type && last.size + size <= PIECE_BYTES) {
       last.delta += delta;
       last.size += size;
-    } else waiting.push({ kind: "delta", type, delta, size });
+      last.id = id;
+    } else waiting.push({ kind: "delta", type, delta, size, id });
     return size;
   }
-  const whole = encoded(event);
-  const fitting = whole.length <= room ? whole : encoded(shortened(event));
+  const whole = encoded({ event, id });
+  const fitting = whole.length <= room ? whole : encoded({ event: shortened(event), id });
   if (fitting.length > room) return null;
   waiting.push({ kind: "bytes", bytes: fitting });
   return fitting.length;
@@ -203,5 +238,8 @@ function takePiece(waiting: Waiting[]): { bytes: Uint8Array; counted: number } |
   waiting.shift();
   return first.kind === "bytes"
     ? { bytes: first.bytes, counted: first.bytes.length }
-    : { bytes: encoded({ type: first.type, delta: first.delta }), counted: first.size };
+    : {
+        bytes: encoded({ event: { type: first.type, delta: first.delta }, id: first.id }),
+        counted: first.size,
+      };
 }

@@ -49,6 +49,9 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
 };
 
 const LIMIT = { limit: "how many at most" };
+const RESUMED = {
+  lastEventId: "id of the last event that was heard, for who cannot send the header Last-Event-ID",
+};
 const NO_SESSION = ["SESSION_NOT_FOUND"] as const;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -106,10 +109,19 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     errors: NO_SESSION,
   },
   "POST /api/sessions/:key/messages": {
-    summary: "Sends a message, and streams what comes of it; `done` or `error` is last.",
+    summary:
+      "Sends a message, and streams what comes of it; `done` or `error` is last. Sent again under its idempotencyKey with Last-Event-ID, the stream goes on behind that; 204 behind the last.",
+    query: RESUMED,
     body: "MessageBody",
     answer: "turn",
-    errors: ["REQUEST_INVALID", "FORBIDDEN", "SESSION_BUSY", "BACKLOG_FULL"],
+    errors: ["REQUEST_INVALID", "FORBIDDEN", "SESSION_BUSY", "SESSION_LOCKED", "BACKLOG_FULL"],
+  },
+  "GET /api/sessions/:key/stream": {
+    summary:
+      "Streams the turn that runs in the session from its beginning, or from behind Last-Event-ID; 204 where there is nothing behind that.",
+    query: RESUMED,
+    answer: "turn",
+    errors: ["REQUEST_INVALID", "SESSION_NOT_FOUND", "NOT_FOUND", "SESSION_LOCKED"],
   },
   "GET /api/sessions/:key/waiting": {
     summary: "The messages that wait for their turn in the session, in order.",

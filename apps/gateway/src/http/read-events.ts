@@ -2,6 +2,12 @@
 import { createParser } from "eventsource-parser";
 import type { StreamedEvent } from "./event-stream.ts";
 
+/** An event, and where whoever has heard it is; "" = it does not say. */
+export interface PlacedEvent<Event = StreamedEvent> {
+  event: Event;
+  id: string;
+}
+
 /**
  * Ends when the stream does, whether or not a last event (`done`, `error`) came; throws
  * when the connection breaks.
@@ -9,9 +15,15 @@ import type { StreamedEvent } from "./event-stream.ts";
 export async function* readEvents<Event = StreamedEvent>(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<Event> {
-  const arrived: Event[] = [];
+  for await (const { event } of readPlacedEvents<Event>(body)) yield event;
+}
+
+export async function* readPlacedEvents<Event = StreamedEvent>(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<PlacedEvent<Event>> {
+  const arrived: PlacedEvent<Event>[] = [];
   const parser = createParser({
-    onEvent: ({ data }) => void arrived.push(JSON.parse(data) as Event),
+    onEvent: ({ data, id = "" }) => void arrived.push({ event: JSON.parse(data) as Event, id }),
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();

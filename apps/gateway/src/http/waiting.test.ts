@@ -202,7 +202,9 @@ describe("a message that comes while a reply is being written", () => {
     for (const { events } of [await second, await twice])
       expect(events.at(-1)).toMatchObject({ outcome: "completed" });
     const late = await read(send({ text: "two", idempotencyKey: "k2" }));
-    expect(late.events.map(({ type }) => type)).toEqual(["queued", "accepted", "done"]);
+    expect(late.events.map(({ type }) => type)).toEqual([
+      ...["queued", "accepted", "message", "notice", "done"],
+    ]);
     expect(await said()).toEqual(["user: one", "assistant", "user: two", "assistant"]);
   });
 

@@ -33,6 +33,9 @@ export function fileStorage(home: string): Storage {
 /** How often a gateway looks for what others left, at most. */
 const SWEEP_MS = 500;
 
+/** How often a gateway asks for those who wait to hear who has a session, at most. */
+const LOOK_MS = 250;
+
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
 export async function openStorage(request: StorageRequest): Promise<Storage> {
   const { environment, config } = request;
@@ -58,6 +61,7 @@ async function inPostgres(
   const { createPostgresSearch } = await import("./postgres/search.ts");
   const { keepIndexed } = await import("./postgres/keep-indexed.ts");
   const { createEngineRows } = await import("./postgres/engine-rows.ts");
+  const { createLooks } = await import("./postgres/looks.ts");
   const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
   const homeId = await idOfHome(home);
   const { createKeptNotices } = await import("./postgres/kept-notices.ts");
@@ -92,6 +96,19 @@ async function inPostgres(
   const indexing = keepIndexed({ indexNext: store.indexNext });
   const { onTurnEnd } = indexing;
   const engineRows = createEngineRows(store);
+  const { look } = createLooks({
+    everyMs: LOOK_MS,
+    async ask(sessions) {
+      const asked = sessions.map(({ key, name: message }) => {
+        const { agentId, key: canonical } = requireSessionName(key);
+        return { agentId, key: canonical, message };
+      });
+      const standings = await store.standings(asked);
+      return standings.map(({ address: owner, inTurn: isInTurn, isKept }) => ({
+        ...{ owner, isInTurn, isKept },
+      }));
+    },
+  });
   return {
     sessions: createPostgresSessions({
       ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd, kept },
@@ -100,6 +117,7 @@ async function inPostgres(
     cluster: {
       address: own,
       alive: store.alive,
+      look,
       ownerOf(key) {
         const { agentId, key: canonical } = requireSessionName(key);
         return store.ownerOf({ agentId, key: canonical });

@@ -26,12 +26,27 @@ export interface Storage {
   readonly cluster?: StorageCluster;
 }
 
+/** How a session stands in the cluster. */
+export interface Standing {
+  /** Address of the gateway that has it open; null: none that lives. */
+  owner: string | null;
+  /** A turn has begun in it, and not ended. */
+  isInTurn: boolean;
+  /** The message that was asked for waits. */
+  isKept: boolean;
+}
+
 /** Other gateways may have sessions of the same storage. */
 export interface StorageCluster {
   /** Fires when this gateway may no longer act, as others may have taken its sessions. */
   readonly alive: AbortSignal;
   /** Address of the gateway that has a session open; null: none that lives. Keys are canonical. */
   ownerOf(key: string): Promise<string | null>;
+  /**
+   * How a session stands, and whether a message of this name is kept for it, as one question a tick
+   * tells all who wait. Rejects where the database does not answer, and when the signal fires.
+   */
+  look(key: string, options: { name: string | null; signal: AbortSignal }): Promise<Standing>;
   /** This gateway, as others are told of it. */
   readonly address: string;
   /** Hands over all sessions of this gateway. */

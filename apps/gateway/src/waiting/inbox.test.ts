@@ -18,7 +18,7 @@ async function inbox(beforeSaving = () => Promise.resolve()) {
   const turns: (InboxTurn & PromiseWithResolvers<SentResult>)[] = [];
   const made = createInbox({
     ...{ line: createTurnLine(() => limits.runningTurns), gate: createSessionGate() },
-    ...{ store: files, log, limits, whenBusy: "follow", tell() {} },
+    ...{ store: files, log, limits, whenBusy: "follow", tell() {}, told: () => undefined },
     ...{ isBusyElsewhere: () => false, entrySaying: () => undefined },
     run(turn) {
       const end = Promise.withResolvers<SentResult>();

@@ -4,7 +4,7 @@ import type { LogPort, TurnEvent, TurnResult } from "@clew/engine-core";
 import { ContextEngineError, type UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
 import { EndedEarly, gatewayStopping } from "../stopping.ts";
-import { createEventRing } from "./event-ring.ts";
+import type { TurnRing } from "../streams/turn-ring.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
 import type { SendRequest } from "./send-request.ts";
@@ -22,10 +22,20 @@ import type { CutTurn, WaitingStore } from "./waiting-store.ts";
 /** What came of a message: its turn, or the entry that says it already. */
 export type SentResult = TurnResult | { outcome: "known"; entryId: string };
 
+/** Where what is told of a message begins. */
+export interface ToldFrom {
+  ring: TurnRing;
+  /** Number of the event that told that it is stored. */
+  number: number;
+  entryId: string;
+}
+
 /** A message that was taken in. */
 export interface Taken {
   /** Null: its turn has begun. */
   waiting: WaitingView | null;
+  /** Resolves when it is stored; never where it has no turn of its own here. */
+  begun: Promise<ToldFrom>;
   /** Rejects when it has no turn: it was taken back, or the gateway stops. */
   result: Promise<SentResult>;
 }
@@ -89,6 +99,8 @@ export interface InboxOptions {
   entrySaying(key: string, idempotencyKey: string): string | undefined;
   /** Runs one turn. */
   run(turn: InboxTurn): Promise<SentResult>;
+  /** What is told of the turn that runs in a session; undefined = nobody remembers it. */
+  told(key: string): TurnRing | undefined;
   tell(event: WaitingNews): void;
   /** Called before what a failed turn leaves behind is put in order. Absent: nothing is done. */
   onFailure?(): void;
@@ -135,8 +147,9 @@ interface Item {
   state: "arriving" | "waiting" | "given" | "running";
   problem: string | null;
   listeners: Set<(event: TurnEvent) => void>;
-  /** What was told so far, for whoever comes later. */
-  told: ReturnType<typeof createEventRing>;
+  /** Where what is told of it begins. Absent: its turn has not begun. */
+  from?: ToldFrom;
+  begun: PromiseWithResolvers<ToldFrom>;
   end: PromiseWithResolvers<SentResult>;
   abort: AbortController;
 }
@@ -286,6 +299,14 @@ export function createInbox(options: InboxOptions): Inbox {
     news(lane, item, "failed");
   };
 
+  const beginOf = ({ key }: Lane, item: Item, entryId: string) => {
+    const ring = options.told(key);
+    const number = ring?.numberOf(entryId);
+    if (ring === undefined || number === undefined) return;
+    item.from = { ring, number, entryId };
+    item.begun.resolve(item.from);
+  };
+
   const turnOf = (lane: Lane, item: Item): InboxTurn => {
     const { content, idempotencyKey } = item.message;
     const byKey = new Map<string, Item>();
@@ -298,10 +319,12 @@ export function createInbox(options: InboxOptions): Inbox {
         event.type === "message" && event.message.role === "user"
           ? byKey.get(event.message.idempotencyKey ?? "")
           : undefined;
+      if (event.type === "accepted") beginOf(lane, item, event.entryId);
       for (const one of [item, ...lane.joined]) tellOf(one, event);
       if (event.type !== "message" || steered === undefined) return;
       lane.joined.push(steered);
       steered.state = "running";
+      beginOf(lane, steered, event.entryId);
       tellOf(steered, { type: "accepted", entryId: event.entryId });
       void forgetQuietly(lane, steered);
       news(lane, steered, "steered");
@@ -333,7 +356,7 @@ export function createInbox(options: InboxOptions): Inbox {
       ...{ request, message, bytes: bytesOfMessage(message.content), isKept: false },
       ...{ mayBeKnown: request.idempotencyKey !== undefined, state: "arriving", problem: null },
       listeners: new Set(request.onEvent && [request.onEvent]),
-      told: createEventRing(),
+      begun: Promise.withResolvers<ToldFrom>(),
       end: Promise.withResolvers<SentResult>(),
       abort: new AbortController(),
     };
@@ -395,7 +418,7 @@ export function createInbox(options: InboxOptions): Inbox {
     const entryId = name === undefined ? undefined : options.entrySaying(key, name);
     return entryId === undefined
       ? null
-      : { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
+      : { waiting: null, begun: NEVER, result: Promise.resolve({ outcome: "known", entryId }) };
   };
   /** What is to be done in a session, without letting it begin. */
   const takeInLeft = async (sessionKey: string): Promise<number> => {
@@ -520,7 +543,7 @@ export function createInbox(options: InboxOptions): Inbox {
         const waiting = item.isKept ? viewOf(item.message) : null;
         followSender(lane, item);
         pump(lane);
-        return { waiting, result: item.end.promise };
+        return { waiting, begun: item.begun.promise, result: item.end.promise };
       } finally {
         if (lane.items.length === 0 && lane.running === undefined) lanes.delete(key);
       }
@@ -621,19 +644,32 @@ interface Offer {
   whenBusy: WhenBusy;
 }
 
-function tellOf({ told, listeners }: Item, event: TurnEvent): void {
-  told.add(event);
+const NEVER = new Promise<never>(() => {});
+
+function tellOf({ listeners }: Item, event: TurnEvent): void {
   for (const listener of listeners) listener(event);
 }
 
 /** The same message once more, from whoever did not hear that it was taken in. */
 function joinAgain(item: Item, onEvent: SendRequest["onEvent"]): Taken {
   if (onEvent !== undefined) {
-    for (const event of item.told.events()) onEvent(event);
+    for (const event of toldOf(item)) onEvent(event);
     item.listeners.add(onEvent);
   }
   const waits = item.isKept && item.state !== "running";
-  return { waiting: waits ? viewOf(item.message, item.problem) : null, result: item.end.promise };
+  const waiting = waits ? viewOf(item.message, item.problem) : null;
+  return { waiting, begun: item.begun.promise, result: item.end.promise };
+}
+
+function toldOf({ from }: Item): TurnEvent[] {
+  if (from === undefined) return [];
+  const { ring, number, entryId } = from;
+  const events = ring
+    .after(number)
+    .events.flatMap(({ event }) =>
+      event.type === "approval" || event.type === "approval_end" ? [] : [event],
+    );
+  return [{ type: "accepted", entryId }, ...events];
 }
 
 const aborted = (signal: AbortSignal): Promise<never> =>

@@ -40,6 +40,12 @@ export function addElsewhere(
   });
 }
 
+/** Null: this gateway, or nobody who lives. */
+export const notHere = (
+  { address }: Pick<StorageCluster, "address">,
+  owner: string | null,
+): string | null => (owner === address ? null : owner);
+
 /** The answer of the gateway that has the session; undefined: this one is to answer. */
 export async function handedOn(
   context: Context,
@@ -64,13 +70,15 @@ export interface HandedOn {
   isKept?: boolean;
   /** Absent: it ends with the request. */
   signal?: AbortSignal;
+  /** The last event that its client was told. Absent: as the request says. */
+  since?: string;
 }
 
 /** Throws where the owner does not answer. */
 export async function handOn(
   { req }: Context,
   owner: string,
-  { body, isKept = false, signal = req.raw.signal }: HandedOn = {},
+  { body, isKept = false, signal = req.raw.signal, since }: HandedOn = {},
 ): Promise<Response> {
   const { pathname, search } = new URL(req.url);
   const headers = new Headers({ [HOP]: "1", ...(isKept && { [KEPT]: "1" }) });
@@ -78,6 +86,7 @@ export async function handOn(
     const value = req.header(name);
     if (value !== undefined) headers.set(name, value);
   }
+  if (since !== undefined) headers.set("last-event-id", since);
   const own = body ?? (req.raw.body === null ? undefined : await req.arrayBuffer());
   return fetch(new URL(`${pathname}${search}`, owner), {
     ...{ method: req.method, headers, redirect: "manual", signal },

@@ -168,9 +168,7 @@ describe.skipIf(whyNoPostgres() !== null)(
         const told = (await second.all).flatMap((event) =>
           event.type === "text" || event.type === "waiting" ? [] : event.type,
         );
-        expect(told).toEqual([
-          ...["queued", "accepted", "restarted", "accepted", "message", "done"],
-        ]);
+        expect(told).toEqual([...["queued", "accepted", "restarted", "message", "done"]]);
         expect(await said(two)).toEqual(
           ["one", "two", "three"].flatMap((text) => [`user: ${text}`, "assistant"]),
         );

@@ -1,0 +1,56 @@
+// Hands what another gateway tells of a turn on to this one's client.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { StreamedEvent } from "../event-stream.ts";
+import { readPlacedEvents } from "../read-events.ts";
+
+/** What ends nothing: another gateway has the session, or will have it. */
+const GOES_ON: ReadonlySet<string> = new Set(["SESSION_LOCKED", "GATEWAY_STOPPING"]);
+
+/** Its stream broke off, or told that another gateway is to be asked. */
+class BrokenOff extends Error {}
+
+export interface RelayPorts {
+  /** `id`: where a client is that has heard it. Absent: where it was before. */
+  send(event: StreamedEvent, id?: string): void;
+  /** Resolves when its client has read nearly all that it was sent. */
+  drained(): Promise<void>;
+  /** Its reader is gone. */
+  left: AbortSignal;
+  /** False: it was told before. Absent: it is told. */
+  isNew?: ((event: StreamedEvent) => boolean) | undefined;
+}
+
+/** Throws where it ends before its end; `goesOn` says whether that ends nothing. */
+export async function relay(
+  { body }: Pick<Response, "body">,
+  { send, drained, left, isNew = () => true }: RelayPorts,
+): Promise<void> {
+  try {
+    for await (const { event, id } of body === null ? [] : readPlacedEvents(body)) {
+      if (event.type === "queued") continue;
+      if (event.type === "error" && GOES_ON.has(event.error.code)) break;
+      if (!isNew(event)) continue;
+      await drained();
+      if (id === "") send(event);
+      else send(event, id);
+      if (event.type === "done" || event.type === "error") return;
+    }
+  } catch (error) {
+    if (left.aborted) throw error;
+  }
+  throw new BrokenOff();
+}
+
+export const goesOn = (error: unknown): boolean =>
+  error instanceof BrokenOff || ContextEngineError.is(error, "SESSION_LOCKED");
+
+/** The other gateway is there, and has not got the session, or not for long. */
+export async function isAway(answer: Response): Promise<boolean> {
+  if (answer.ok || (answer.status !== 409 && answer.status !== 503)) return false;
+  const told = await answer
+    .clone()
+    .json()
+    .catch(() => null);
+  const { error } = (told ?? {}) as { error?: { code?: unknown } };
+  return GOES_ON.has(String(error?.code));
+}

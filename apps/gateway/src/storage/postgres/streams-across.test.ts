@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { setTimeout as after } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import type { StreamedEvent } from "../../http/event-stream.ts";
+import { readPlacedEvents } from "../../http/read-events.ts";
+import { listenWithCuts, whatIsHeard } from "../../testing/cut-listener.ts";
+import { post, startTestGateway } from "../../testing/gateway.ts";
+import { heldModel } from "../../testing/held-model.ts";
+import { freePort, type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+
+const LONG = { timeout: 180_000 };
+
+const client = (session: string, body: object) => ({
+  send(url: string, since?: string) {
+    const init = post(body);
+    const headers = { ...(init.headers as object), ...sinceHeaders(since) };
+    return fetch(`${url}/api/sessions/${session}/messages`, { ...init, headers });
+  },
+  follow: (url: string, since?: string) =>
+    fetch(`${url}/api/sessions/${session}/stream`, { headers: sinceHeaders(since) }),
+});
+
+const sinceHeaders = (since: string | undefined): Record<string, string> =>
+  since === undefined ? {} : { "last-event-id": since };
+
+async function all(response: Response): Promise<StreamedEvent[]> {
+  const events: StreamedEvent[] = [];
+  for await (const { event } of readPlacedEvents(response.body!)) events.push(event);
+  return events;
+}
+
+/** Until the first that is as asked for: what was heard, and where that is. */
+async function until(response: Response, isIt: (event: StreamedEvent) => boolean) {
+  const events: StreamedEvent[] = [];
+  for await (const { event, id } of readPlacedEvents(response.body!)) {
+    events.push(event);
+    if (isIt(event)) return { events, id };
+  }
+  throw new Error(`not among ${JSON.stringify(events)}`);
+}
+
+const withoutPrompt = (event: StreamedEvent): StreamedEvent =>
+  event.type === "accepted" ? { type: event.type, entryId: event.entryId } : event;
+
+describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE}`, () => {
+  it("is heard whole at any of them, wherever connections break", LONG, async () => {
+    const model = await heldModel();
+    const url = await testDatabase();
+    const start = async () => {
+      const port = await freePort();
+      const storage = { driver: "postgres", url, address: `http://127.0.0.1:${port}` };
+      const config = { ...model.config, storage, door: { enabled: false } };
+      return (await startTestGateway(config, undefined, {}, { port })).url;
+    };
+    const urls = [await start(), await start()];
+    let number = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 8 }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(1)), { maxLength: 10 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(1)), { maxLength: 10 }),
+        async (steps, sendCuts, followCuts) => {
+          const body = { text: "Go.", idempotencyKey: "k" };
+          const { send, follow } = client(`s${number++}`, body);
+          const at = (cuts: [number, number][], attempt: number) =>
+            urls[cuts[attempt]?.[1] ?? attempt % 2]!;
+          const whole = all(await send(urls[number % 2]!));
+          const first = await model.asked();
+          const sender = listenWithCuts({
+            ask: (since, attempt) => send(at(sendCuts, attempt), since),
+            cuts: sendCuts.map(([count]) => count),
+          });
+          const follower = listenWithCuts({
+            ask: (since, attempt) => follow(at(followCuts, attempt), since),
+            cuts: followCuts.map(([count]) => count),
+          });
+          for (const [index, pieces] of steps.entries()) {
+            const reply = index === 0 ? first : await model.asked();
+            for (const piece of pieces) {
+              reply.say(piece);
+              await after(3);
+            }
+            if (index < steps.length - 1) reply.callTool("nowhere", {});
+            else reply.finish();
+          }
+          const wanted = whatIsHeard(await whole);
+          expect(whatIsHeard(await sender)).toEqual(wanted);
+          expect(whatIsHeard(await follower).map(withoutPrompt)).toEqual(wanted);
+        },
+      ),
+      { numRuns: Math.ceil((fc.readConfigureGlobal().numRuns ?? 100) / 10) },
+    );
+  });
+
+  it(
+    "goes on at the other when its own is killed in the midst, and nothing is heard twice",
+    LONG,
+    async () => {
+      const model = await heldModel();
+      const plan = {
+        ...{ databaseUrl: await testDatabase(), deadAfterSeconds: 2, config: model.config },
+      };
+      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
+      onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
+      const [one, two] = places as [Place, Place];
+      const urlOf = ({ port }: Place) => `http://127.0.0.1:${port}`;
+      const { send, follow } = client("main", { text: "Go.", idempotencyKey: "k" });
+      // At its own gateway, which dies; by way of the other; and one who follows there.
+      const own = until(await send(urlOf(one)), ({ type }) => type === "tool_end");
+      const first = await model.asked();
+      first.say("Let me look.");
+      first.callTool("nowhere", {});
+      const across = all(await send(urlOf(two)));
+      const following = all(await follow(urlOf(two)));
+      const heard = await own;
+      const second = await model.asked();
+      second.say("Half of ");
+      await until(
+        await follow(urlOf(two)),
+        (event) => event.type === "text" && event.delta.startsWith("Half"),
+      );
+      const half = until(
+        await send(urlOf(two), heard.id),
+        (event) => event.type === "text" && event.delta.startsWith("Half"),
+      );
+      const { events: behind, id } = await half;
+      one.child.kill("SIGKILL");
+      await once(one.child, "exit");
+      const back = all(await send(urlOf(two), id));
+      const followingBack = all(await follow(urlOf(two), id));
+      const again = await model.asked();
+      again.say("The whole reply.");
+      again.finish();
+      const [sent, followed] = [await across, await following];
+      const wanted = whatIsHeard(sent);
+      expect(wanted.flatMap((event) => (event.type === "text" ? [event.delta] : []))).toEqual([
+        ...["Let me look.", "The whole reply."],
+      ]);
+      expect(wanted.filter(({ type }) => type === "message")).toHaveLength(3);
+      expect(wanted.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+      expect(whatIsHeard(followed).map(withoutPrompt)).toEqual(wanted);
+      for (const missed of [await back, await followingBack]) {
+        expect(missed.find(({ type }) => type !== "waiting")).toMatchObject({ type: "restarted" });
+        expect(whatIsHeard([...heard.events, ...behind, ...missed])).toEqual(wanted);
+      }
+    },
+  );
+});
