@@ -348,7 +348,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ ...options, host, store, records, known, reports, cancellation, conversations },
     noteWaste: waste.note,
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
-    ...{ editors, streams },
+    ...{ editors, streams, mayAct: () => cluster?.alive.aborted !== true },
     engineStatus: views.engine,
     ...{ waiting, mcp },
   };

@@ -2,14 +2,15 @@
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approval, ApprovalAnswer } from "../src/approvals/approval.ts";
+import { parseLine } from "../src/commands/parse.ts";
 import type { WhenBusy } from "../src/config/when-busy.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
-import { readEvents } from "../src/http/read-events.ts";
 import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import type { ListedChild } from "../src/subagents/session-tree.ts";
 import type { WaitingView } from "../src/waiting/waiting-message.ts";
 import { createHttp, sessionPath } from "./http.ts";
+import { PATIENT, resumeTurn } from "./resumed-turn.ts";
 
 export interface Health {
   version: string;
@@ -93,7 +94,7 @@ export interface Api {
   waiting(key: string): Promise<WaitingView[]>;
   /** Takes back what waits: one message, or all of them. */
   takeBack(key: string, id?: string): Promise<void>;
-  /** One turn, event by event. */
+  /** One turn, event by event, also where connections break meanwhile. */
   send(key: string, text: string, whenBusy?: WhenBusy): AsyncGenerator<StreamedEvent>;
 }
 
@@ -147,14 +148,28 @@ export function createApi(origin = ""): Api {
       const one = id === undefined ? "" : `/${encodeURIComponent(id)}`;
       await request(`${sessionPath(key)}/waiting${one}`, { method: "DELETE" });
     },
-    async *send(key, text, whenBusy) {
-      const headers = { "content-type": "application/json" };
-      const response = await known(`${sessionPath(key)}/messages`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify({ text, whenBusy }),
+    send(key, text, whenBusy) {
+      // Under a name it is said once, however often it is sent.
+      const body = JSON.stringify({ text, whenBusy, idempotencyKey: newName() });
+      const isCommand = parseLine(text).kind === "command";
+      return resumeTurn({
+        waitMs: isCommand ? () => undefined : PATIENT,
+        ask: (since) =>
+          known(`${sessionPath(key)}/messages`, {
+            method: "POST",
+            headers: {
+              "content-type": "application/json",
+              ...(since !== undefined && { "last-event-id": since }),
+            },
+            body,
+          }),
       });
-      if (response.body !== null) yield* readEvents(response.body);
     },
   };
 }
+
+/** Not `randomUUID`: pages that came over plain HTTP have none. */
+const newName = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");

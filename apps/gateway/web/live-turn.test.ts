@@ -47,6 +47,14 @@ describe("a running turn", () => {
     ]);
   });
 
+  it("drops what is void when another gateway goes on with it, and no more", () => {
+    const anew = (keeps: string | null) => applyEvent(after(5), { type: "restarted", keeps });
+    expect(chatItems([], anew("u1"))).toEqual(chatItems([], after(2)));
+    expect(chatItems([], anew(null))).toEqual(chatItems([], after(2)));
+    const later = applyEvent(after(10), { type: "restarted", keeps: "a1" });
+    expect(later.entries.map(({ id }) => id)).toEqual(["u1", "a1"]);
+  });
+
   it("keeps what the host told beside what arrives", () => {
     const told: StreamedEvent[] = [
       { type: "notice", text: "Compacting the conversation." },

@@ -88,7 +88,12 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "notice":
       return { ...turn, notices: [...turn.notices, event.text] };
     case "restarted":
-      return { ...turn, arriving: NOTHING };
+      return {
+        ...turn,
+        arriving: NOTHING,
+        // The message itself stays in sight, whatever is told of it anew.
+        entries: turn.entries.slice(0, placeBehind(turn, event.keeps)),
+      };
     // What waits is shown apart from what is said.
     case "waiting":
     case "approval":
@@ -102,6 +107,9 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
       return endTurn(turn, event.error.code === "ABORTED" ? null : event.error);
   }
 }
+
+const placeBehind = ({ entries }: LiveTurn, keeps: string | null): number =>
+  Math.max(1, entries.findIndex(({ id }) => id === keeps) + 1);
 
 type TurnError = Extract<StreamedEvent, { type: "done" }>["error"];
 

@@ -22,11 +22,13 @@ export interface StreamedTurn {
   branch: readonly TranscriptEntry[];
   /** Entry of the prompt that another gateway began to answer. Undefined: nobody did. */
   goesOnFrom: string | undefined;
+  /** False: others may have the session by now, and go on with the turn. */
+  mayAct(): boolean;
 }
 
 export async function streamedTurn(
   streams: TurnStreams<TurnOver>,
-  { key, prompt, branch, goesOnFrom }: StreamedTurn,
+  { key, prompt, branch, goesOnFrom, mayAct }: StreamedTurn,
   run: (tell: (event: TurnEvent) => void) => Promise<TurnResult>,
 ): Promise<TurnResult> {
   const ring = streams.begin(key, { role: "user", ...prompt });
@@ -37,17 +39,20 @@ export async function streamedTurn(
       // What was stored before is told as if it were said now: whoever comes hears all of it.
       if (event.type === "accepted") for (const each of earlier.splice(0)) ring.add(each);
     });
-    const { error } = result;
-    // Another gateway has the session, and goes on with the turn.
-    if (error?.code === "SESSION_LOCKED")
-      ring.end({ kind: "broken", error: new ContextEngineError(error.code, error.message) });
-    else ring.end({ kind: "over", over: overOf(result) });
+    const isLost = result.error?.code === "SESSION_LOCKED" || !mayAct();
+    ring.end(isLost ? { kind: "broken", error: lost() } : { kind: "over", over: overOf(result) });
     return result;
   } catch (error) {
     ring.end({ kind: "broken", error });
     throw error;
   }
 }
+
+const lost = () =>
+  new ContextEngineError(
+    "SESSION_LOCKED",
+    "Another gateway has the session by now, and goes on with the turn; come back for it.",
+  );
 
 export function overOf(result: TurnResult): TurnOver {
   const { report } = result;

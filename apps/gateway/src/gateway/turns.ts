@@ -56,6 +56,8 @@ export interface TurnParts {
   /** Writes down what a turn paid for nothing. */
   noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
   isStopping: () => boolean;
+  /** False: this gateway was not heard of for too long, and others may have its sessions. */
+  mayAct(): boolean;
 }
 
 /** The turn of a person's message; the key is canonical, so that `cancel` finds the run. */
@@ -182,7 +184,7 @@ function runTurn(
     await reports.countTurns(conversation, goesOnFrom);
     const isNew = !session.exists();
     const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
-    const streamed = { key, prompt, branch: session.branch(), goesOnFrom };
+    const streamed = { key, prompt, branch: session.branch(), goesOnFrom, mayAct: parts.mayAct };
     const run = (remember: (event: TurnEvent) => void) =>
       tellTurn(events, turn, async (tell) => {
         const answered = await host.answer({

@@ -2,15 +2,13 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Standing } from "../../storage/storage.ts";
 import type { Followed } from "../told-turn.ts";
-import { goesOn, isAway, type RelayPorts, relay } from "./relay.ts";
+import { goesOn, isAway, type OwnerPorts, type RelayPorts, relay, watchOwner } from "./relay.ts";
 
-export interface FollowPorts extends RelayPorts {
+export interface FollowPorts extends RelayPorts, OwnerPorts {
   /** What this gateway can tell, from where the client is. */
   followHere(): Promise<Followed>;
   /** From where the client is. Throws where it does not answer. */
-  sendTo(owner: string): Promise<Response>;
-  /** How its session stands at the next look, which all who wait take together. */
-  look(): Promise<Standing>;
+  sendTo(owner: string, signal: AbortSignal): Promise<Response>;
   /** The address is this gateway's, or null: nobody's who lives. */
   isHere(owner: string | null): boolean;
   /** Of the newest event. */
@@ -38,13 +36,16 @@ export async function followAcross(
     if (isLive(followed)) return { told: seeThrough(ports, followed.tell()) };
     return (await ports.look()).isInTurn ? { told: goOn(ports) } : { followed };
   }
-  const answer = await ports.sendTo(owner).catch((error: unknown) => {
+  const watch = watchOwner(owner, ports);
+  const answer = await ports.sendTo(owner, watch.signal).catch((error: unknown) => {
     if (ports.left.aborted) throw error;
     return undefined;
   });
+  if (answer?.status === 200)
+    return { told: seeThrough(ports, relay(answer, ports).finally(watch.stop)) };
+  watch.stop();
   if (answer === undefined || (await isAway(answer))) return { told: goOn(ports) };
-  if (answer.status !== 200) return { refused: answer };
-  return { told: seeThrough(ports, relay(answer, ports)) };
+  return { refused: answer };
 }
 
 async function seeThrough(ports: FollowPorts, told: Promise<void>): Promise<void> {
@@ -80,14 +81,19 @@ async function isToldBy(ports: FollowPorts, { owner, isInTurn }: Standing): Prom
     if (followed.kind === "told") await followed.tell();
     return true;
   }
-  const answer = await ports.sendTo(owner).catch(() => null);
-  if (answer?.status === 200) {
-    await relay(answer, ports);
-    return true;
+  const watch = watchOwner(owner, ports);
+  try {
+    const answer = await ports.sendTo(owner, watch.signal).catch(() => null);
+    if (answer?.status === 200) {
+      await relay(answer, ports);
+      return true;
+    }
+    await answer?.body?.cancel();
+    // There is nothing more of it, and nothing runs.
+    return answer?.status === 204 || answer?.status === 404;
+  } finally {
+    watch.stop();
   }
-  await answer?.body?.cancel();
-  // There is nothing more of it, and nothing runs.
-  return answer?.status === 204 || answer?.status === 404;
 }
 
 /** It is told by who runs it, or ran it. */

@@ -143,9 +143,9 @@ async function streamAcross(cluster: StorageCluster, given: Asked): Promise<Resp
     ...{ ownerOf, sendHere, left, onDisconnect: message.onDisconnect },
     look: () => cluster.look(key, { name, signal: left }),
     isHere: (owner) => notHere(cluster, owner) === null,
-    sendTo: (owner, isKept) =>
+    sendTo: (owner, isKept, signal) =>
       handOn(context, owner, {
-        ...{ body: bodyOf(message), isKept, signal: left, since: stream.lastId() },
+        ...{ body: bodyOf(message), isKept, signal, since: stream.lastId() },
       }),
     keep: () => gateway.keep({ key, ...message, content }),
     tellSaid: async () => {

@@ -1,5 +1,7 @@
 // Hands what another gateway tells of a turn on to this one's client.
+import { setTimeout as after } from "node:timers/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Standing } from "../../storage/storage.ts";
 import type { StreamedEvent } from "../event-stream.ts";
 import { readPlacedEvents } from "../read-events.ts";
 
@@ -7,7 +9,7 @@ import { readPlacedEvents } from "../read-events.ts";
 const GOES_ON: ReadonlySet<string> = new Set(["SESSION_LOCKED", "GATEWAY_STOPPING"]);
 
 /** Its stream broke off, or told that another gateway is to be asked. */
-class BrokenOff extends Error {}
+export class BrokenOff extends Error {}
 
 export interface RelayPorts {
   /** `id`: where a client is that has heard it. Absent: where it was before. */
@@ -39,6 +41,44 @@ export async function relay(
     if (left.aborted) throw error;
   }
   throw new BrokenOff();
+}
+
+export interface OwnerPorts {
+  /** How the session stands at the next look, which all who wait take together. */
+  look(): Promise<Standing>;
+  /** Its reader is gone. */
+  left: AbortSignal;
+}
+
+/** Between two looks whether the gateway that answers has the session still, ms. */
+const OWNER_MS = 1000;
+
+export interface OwnerWatch {
+  /** Fires when its reader is gone, or the gateway has not got the session any more. */
+  signal: AbortSignal;
+  stop(): void;
+}
+
+/**
+ * Looks whether a gateway that is asked still has the session: one that is frozen, or whose machine
+ * is off, ends nothing by itself.
+ */
+export function watchOwner(owner: string, { look, left }: OwnerPorts): OwnerWatch {
+  const lost = new AbortController();
+  const over = new AbortController();
+  const signal = AbortSignal.any([left, lost.signal]);
+  const ends = AbortSignal.any([signal, over.signal]);
+  const watch = async () => {
+    for (let misses = 0; misses < 2; ) {
+      await after(OWNER_MS, undefined, { signal: ends, ref: false });
+      // Where the database does not answer, nobody else has it either.
+      const standing = await look().catch(() => undefined);
+      if (standing !== undefined) misses = standing.owner === owner ? 0 : misses + 1;
+    }
+    lost.abort(new DOMException("Another gateway has the session.", "AbortError"));
+  };
+  void watch().catch(() => {});
+  return { signal, stop: () => over.abort() };
 }
 
 export const goesOn = (error: unknown): boolean =>

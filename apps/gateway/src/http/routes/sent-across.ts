@@ -1,13 +1,18 @@
 // Sees a message through to its end, whichever gateways have its session meanwhile.
-import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Standing } from "../../storage/storage.ts";
 import type { WaitingView } from "../../waiting/waiting-message.ts";
 import type { StreamedEvent } from "../event-stream.ts";
 import type { SentMessage } from "../message-body.ts";
-import { goesOn, isAway, relay } from "./relay.ts";
+import { goesOn, isAway, type OwnerWatch, relay, watchOwner } from "./relay.ts";
 
 /** Where a session is: at this gateway, or at one that answered a message for it. */
-export type Reached = "here" | { answer: Response };
+export type Reached = "here" | Answering;
+
+interface Answering {
+  answer: Response;
+  watch: OwnerWatch;
+}
 
 export interface AcrossPorts {
   /** Address of the gateway that has the session; null: this one, or nobody who lives. */
@@ -17,7 +22,7 @@ export interface AcrossPorts {
   /** The address is this gateway's, or null: nobody's who lives. */
   isHere(owner: string | null): boolean;
   /** Throws where it does not answer. `isKept`: it was kept before. */
-  sendTo(owner: string, isKept: boolean): Promise<Response>;
+  sendTo(owner: string, isKept: boolean, signal: AbortSignal): Promise<Response>;
   /**
    * Takes the message in here, or takes part in it where it was kept; `told` settles when its end
    * was told, or rejects. Throws what refuses it.
@@ -54,14 +59,19 @@ export async function sendAcross(ports: AcrossPorts): Promise<SentAcross> {
     const { told } = await ports.sendHere(false);
     return { told: seeThrough(ports, told) };
   }
-  const answer = await ports.sendTo(owner, false).catch(unlessGone(ports.left));
-  if (answer === undefined || (await isAway(answer))) {
-    const kept = await ports.keep();
-    return { told: goOn(ports, { kept }) };
+  const watch = watchOwner(owner, ports);
+  const answer = await ports.sendTo(owner, false, watch.signal).catch((error: unknown) => {
+    if (ports.left.aborted) throw error;
+    return undefined;
+  });
+  if (answer?.status === 200) {
+    const progress: Progress = { kept: null };
+    const told = tell(ports, { answer, watch }, progress);
+    return { told: seeThrough(ports, told, progress) };
   }
-  if (!answer.ok) return { refused: answer };
-  const progress: Progress = { kept: null };
-  return { told: seeThrough(ports, tell(ports, answer, progress), progress) };
+  watch.stop();
+  if (answer !== undefined && !(await isAway(answer))) return { refused: answer };
+  return { told: goOn(ports, { kept: await ports.keep() }) };
 }
 
 interface Progress {
@@ -100,7 +110,7 @@ async function goOn(ports: AcrossPorts, progress: Progress): Promise<void> {
     const before = ports.lastId();
     try {
       if (reached === "here") await (await ports.sendHere(true)).told;
-      else await tell(ports, reached.answer, progress);
+      else await tell(ports, reached, progress);
       return;
     } catch (error) {
       if (!goesOn(error)) throw error;
@@ -112,8 +122,10 @@ async function goOn(ports: AcrossPorts, progress: Progress): Promise<void> {
 /** Null: nobody yet. */
 async function reach(ports: AcrossPorts, { owner }: Standing): Promise<Reached | null> {
   if (owner === null || ports.isHere(owner)) return "here";
-  const answer = await ports.sendTo(owner, true).catch(() => null);
-  if (answer?.ok === true) return { answer };
+  const watch = watchOwner(owner, ports);
+  const answer = await ports.sendTo(owner, true, watch.signal).catch(() => null);
+  if (answer?.status === 200) return { answer, watch };
+  watch.stop();
   await answer?.body?.cancel();
   return null;
 }
@@ -121,7 +133,7 @@ async function reach(ports: AcrossPorts, { owner }: Standing): Promise<Reached |
 /** What another gateway tells of it. Throws where that ends before its end. */
 const tell = (
   { send, drained, left }: AcrossPorts,
-  answer: Response,
+  { answer, watch }: Answering,
   progress: Progress,
 ): Promise<void> =>
   relay(answer, {
@@ -132,16 +144,11 @@ const tell = (
       progress.kept = event.message;
       return true;
     },
-  });
+  }).finally(watch.stop);
 
 async function leave({ onDisconnect, takeBack }: AcrossPorts, kept: WaitingView): Promise<void> {
   if (onDisconnect === "abort") await takeBack(kept.id);
 }
-
-const unlessGone = (left: AbortSignal) => (error: unknown) => {
-  if (isAbort(error) || left.aborted) throw error;
-  return undefined;
-};
 
 const stillKept = () =>
   new ContextEngineError(

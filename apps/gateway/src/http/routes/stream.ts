@@ -42,8 +42,7 @@ export function addStreamRoute(app: Hono, gateway: Gateway, { log }: { log: LogP
       return owner === null ? here(await followTurn(listener)) : lockedBy(context, key, owner);
     const followed = await followAcross(owner, {
       followHere: () => followTurn({ ...listener, since: parsePlace(stream.lastId()) }),
-      sendTo: (address) =>
-        handOn(context, address, { signal: left.signal, since: stream.lastId() }),
+      sendTo: (address, signal) => handOn(context, address, { signal, since: stream.lastId() }),
       look: () => cluster.look(key, { name: null, signal: left.signal }),
       isHere: (address) => notHere(cluster, address) === null,
       ...{ send: stream.send, lastId: stream.lastId, drained: stream.drained },

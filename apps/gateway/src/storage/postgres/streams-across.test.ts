@@ -154,4 +154,41 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
       }
     },
   );
+
+  it(
+    "goes on at the other when its own is frozen, of which nothing is heard then",
+    LONG,
+    async () => {
+      const model = await heldModel();
+      const plan = {
+        ...{ databaseUrl: await testDatabase(), deadAfterSeconds: 2, config: model.config },
+      };
+      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
+      const [one, two] = places as [Place, Place];
+      onTestFinished(async () => {
+        one.child.kill("SIGCONT");
+        await Promise.all(places.map(stopPlace));
+      });
+      const { send, follow } = client("main", { text: "Go.", idempotencyKey: "k" });
+      const [first, other] = [`http://127.0.0.1:${one.port}`, `http://127.0.0.1:${two.port}`];
+      const own = until(await send(first), ({ type }) => type === "text");
+      const frozen = await model.asked();
+      frozen.say("Half of ");
+      await own;
+      const [across, following] = [all(await send(other)), all(await follow(other))];
+      await until(await follow(other), ({ type }) => type === "text");
+      one.child.kill("SIGSTOP");
+      const again = await model.asked();
+      again.say("The whole reply.");
+      one.child.kill("SIGCONT");
+      frozen.say("what nobody hears.");
+      again.finish();
+      const wanted = whatIsHeard(await across);
+      expect(wanted.flatMap((event) => (event.type === "text" ? [event.delta] : []))).toEqual([
+        "The whole reply.",
+      ]);
+      expect(wanted.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+      expect(whatIsHeard(await following).map(withoutPrompt)).toEqual(wanted);
+    },
+  );
 });
