@@ -137,6 +137,23 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       await (await two.open(name)).append([said("here")]);
     });
 
+    it("stands as all that are asked for at once do, in one statement and in their order", async () => {
+      const one = await gateway({ address: "http://one" });
+      const [open, free, unknown] = [newName("a"), newName("b"), newName()];
+      await one.open(open);
+      await one.keep(free, { name: "k", id: "i", body: "{}" });
+      const asked = [unknown, open, free, open].map((name) => ({ ...name, message: "k" }));
+      let standings: unknown;
+      const made = await tripsOf(async () => {
+        standings = await one.standings(asked);
+      });
+      expect(made).toEqual(["session-standing"]);
+      const nothing = { address: null, inTurn: false, isKept: false };
+      const owned = { ...nothing, address: "http://one" };
+      expect(standings).toEqual([nothing, owned, { ...nothing, isKept: true }, owned]);
+      expect(await one.standings([{ ...free, message: null }])).toEqual([nothing]);
+    });
+
     it("is opened by one of many who try at the same time", async () => {
       const stores = await Promise.all(
         Array.from({ length: 4 }, () => gateway({ connections: 2 })),
