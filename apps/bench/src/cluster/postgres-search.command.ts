@@ -28,6 +28,8 @@ Exit code 0, 1 where a search did not find what is there, 2 for wrong options.
 /** So many are left to the index job, which is timed. */
 const UNINDEXED = 5_000;
 const LIMIT = 50;
+const TAIL = `
+  select body from entry where agent_id = 'main' and session_id = 's1' order by seq desc limit 64`;
 
 interface Case extends SearchQuery {
   what: string;
@@ -75,6 +77,7 @@ export async function main(args: readonly string[]): Promise<number> {
     say(`index job: ${((performance.now() - filling) / UNINDEXED).toFixed(2)} ms per message`);
     await tellSizes();
     say(`${messages} messages, ${rounds} rounds; ms: median, least, most, then of each step`);
+    await timeReferences();
     let wrong = 0;
     for (const each of CASES) {
       const found = await time(each);
@@ -120,6 +123,27 @@ export async function main(args: readonly string[]): Promise<number> {
     const steps = middle.steps.map((ms) => ms.toFixed(1)).join(" + ");
     say(`${what.padEnd(26)} ${String(found).padStart(3)} found ${told.join("")}   ${steps}`);
     return found;
+  }
+
+  /** What a machine that is busy otherwise makes of what takes a fraction of a millisecond. */
+  async function timeReferences(): Promise<void> {
+    const tail = { name: "bench-tail", text: TAIL };
+    const ask = {
+      "nothing, a round trip": () => database.ask({ name: "bench-nothing", text: "select 1" }, []),
+      "the newest 64, parsed": async () =>
+        (await database.ask<{ body: string }>(tail, [])).map(({ body }) => JSON.parse(body)),
+    };
+    for (const [what, work] of Object.entries(ask)) {
+      const took: number[] = [];
+      for (let round = 0; round <= rounds; round++) {
+        const began = performance.now();
+        await work();
+        if (round > 0) took.push(performance.now() - began);
+      }
+      took.sort((one, other) => one - other);
+      const told = [took[took.length >> 1]!, took[0]!, took.at(-1)!];
+      say(`${what.padEnd(36)} ${told.map((ms) => ms.toFixed(1).padStart(8)).join("")}`);
+    }
   }
 
   async function tellSizes(): Promise<void> {

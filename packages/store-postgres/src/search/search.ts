@@ -1,4 +1,5 @@
 // Finds messages of an agent, newest first, and says how far it looked.
+import { pause } from "@clew/plugin-sdk/host";
 import { wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database } from "../database.ts";
 import { codeOf } from "../passing.ts";
@@ -88,7 +89,7 @@ const SOME = 5;
 /** Of what the index lacks; more is indexed before. */
 const TAIL = 500;
 /** Candidates that turn out to be none, beside those that are wanted. */
-const SPARE = 50;
+const SPARE = 20;
 const STATEMENT_MS = 2_000;
 const CANCELED = "57014";
 
@@ -126,14 +127,20 @@ export async function searchMessages<Value>(
   const scope = { agentId, sessionId, everyBranch };
   const needs = indexNeeds(request.needs);
   const hits = new Map<string, MessageHit<Value>>();
+  /** Newest first: those behind as many as are wanted are of no use. */
   const take = async (rows: readonly CandidateRow[]) => {
+    let accepted = 0;
     for (const row of rows) {
+      if (accepted >= limit) return;
       const name = `${row.session_id} ${row.seq}`;
       if (hits.has(name)) continue;
       signal?.throwIfAborted();
+      await pause(signal);
       const [whole] = await wholeBodies(database, agentId, [row]);
       const value = await request.accepts(whole!.body);
-      if (value !== undefined) hits.set(name, hitOf(row, value));
+      if (value === undefined) continue;
+      hits.set(name, hitOf(row, value));
+      accepted++;
     }
   };
   const window = { scope, needs, size: FIRST_WINDOW, limit: limit + SPARE };
