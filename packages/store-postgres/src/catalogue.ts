@@ -164,7 +164,7 @@ export const labelSession = async (
 ): Promise<boolean> => (await database.ask(LABEL, [agentId, key, label])).length > 0;
 
 /**
- * Hashes of what its entries had elsewhere; null: somebody has it open, or it is not there any more.
+ * Hashes of what its entries had elsewhere; null: somebody has it open, or it is not there.
  */
 export async function removeSession(
   database: Database,

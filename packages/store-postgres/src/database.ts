@@ -1,6 +1,6 @@
 // Asks a PostgreSQL, and sends the same statement again where a failure passes.
 import pg from "pg";
-import type { Blobs } from "./blobs/port.ts";
+import type { Blobs } from "./blob-place.ts";
 import { type FailureKind, kindOf, storageFailed, Uncertain } from "./failure.ts";
 import {
   breaksConnection,

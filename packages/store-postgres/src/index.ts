@@ -1,6 +1,6 @@
 // Exports the store of sessions in PostgreSQL.
 
-export type { BlobName, Blobs } from "./blobs/port.ts";
+export type { BlobName, Blobs } from "./blob-place.ts";
 export type { SweptBlobs } from "./blobs/sweep-blobs.ts";
 export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";

@@ -231,7 +231,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
   };
 }
 
-/** The same rows, of which large bodies are elsewhere. Throws STORAGE_FAILED, and nothing is stored. */
+/** The same rows, large bodies elsewhere. Throws STORAGE_FAILED, and nothing is stored then. */
 async function withPlaces(
   database: Database,
   session: StoredSession,

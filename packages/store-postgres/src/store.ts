@@ -1,6 +1,6 @@
 // The sessions of a cluster of gateways, as one gateway opens them.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { Blobs } from "./blobs/port.ts";
+import type { Blobs } from "./blob-place.ts";
 import { requirePlace } from "./blobs/require-place.ts";
 import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
 import { wholeBodies } from "./blobs/whole-bodies.ts";
@@ -73,7 +73,7 @@ export interface PostgresStoreOptions<Kept extends Ledger> {
    * in the database, as all others.
    */
   blobs?: ((clusterId: string) => Blobs) | undefined;
-  /** Told of large bodies that stay in the database, as `blobs` did not take them. Absent: nobody. */
+  /** Told of large bodies that `blobs` did not take, and that are in rows. Absent: nobody is. */
   onKeptInRows?: ((kept: KeptInRows) => void) | undefined;
   /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
   ttlMs?: number;

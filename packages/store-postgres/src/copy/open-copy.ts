@@ -1,5 +1,5 @@
 // Opens a database for copying sessions into it and out of it, each of them claimed.
-import type { Blobs } from "../blobs/port.ts";
+import type { Blobs } from "../blob-place.ts";
 import { asIs, putBodies, TOUCHED } from "../blobs/put-bodies.ts";
 import { requirePlace } from "../blobs/require-place.ts";
 import { type BodyRow, wholeBodies } from "../blobs/whole-bodies.ts";

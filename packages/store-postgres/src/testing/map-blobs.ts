@@ -1,6 +1,6 @@
 // A place for large bodies in this process, which can be watched and made to fail.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { Blobs } from "../blobs/port.ts";
+import type { Blobs } from "../blob-place.ts";
 
 export interface MapBlobs {
   /** By "agent/hash". */

@@ -1,4 +1,4 @@
-// Tells of large bodies that stay in the database, as they could not be put where they belong.
+// Tells of large bodies that could not be put where they belong.
 import type { LogPort } from "@clew/engine-core";
 import type { KeptInRows } from "@clew/store-postgres";
 import { describeBytes } from "../../limits/size.ts";

@@ -19,7 +19,7 @@ export interface Blobs {
   put(name: BlobName, bytes: Uint8Array): Promise<void>;
   /** All, or those from one place up to before another; null: they are not there. */
   get(name: BlobName, range?: readonly [from: number, to: number]): Promise<Uint8Array | null>;
-  /** Hashes of an agent in order, some at a time: behind one (null = from the first); none: all told. */
+  /** Hashes of an agent in order, some at a time, behind one (null = the first); none: all told. */
   list(agentId: string, after: string | null): Promise<string[]>;
   /** What is not there is no error. */
   drop(agentId: string, hashes: readonly string[]): Promise<void>;
