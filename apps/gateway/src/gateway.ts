@@ -355,7 +355,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
     ...{ conversations, reports, costs, events, tracer, underWay },
-    noteWaste: waste.note,
+    ...{ noteWaste: waste.note, answered: tally.answered },
     sessions: {
       send: async (request) => (await offer(request)).result,
       branch: async (key) => (await known.read(key))?.branch ?? [],

@@ -5,6 +5,8 @@ import { createSeries, type Series } from "./series.ts";
 
 export interface Tally extends Series {
   take(report: TurnReport): void;
+  /** An answer at the door has ended, whether there was a turn or not. */
+  answered(answer: { wire: string; status: number }): void;
 }
 
 /** Upper bounds of the buckets, seconds. */
@@ -46,6 +48,10 @@ export function createTally(): Tally {
     ...(["clew_door_requests_total", "Requests of clients with a history of their own."] as const),
     ...["wire", "kind", "matched", "outcome"],
   );
+  const answers = counter(
+    ...(["clew_door_answers_total", "Answers at the door by status, refusals too."] as const),
+    ...["wire", "status"],
+  );
   const views = counter("clew_door_views_moved_total", "Views that were cut anew.", "wire");
   const aside = counter(
     "clew_door_set_aside_tokens_total",
@@ -81,6 +87,7 @@ export function createTally(): Tally {
   return {
     counted,
     timed,
+    answered: ({ wire, status }) => answers({ wire, status: String(status) }),
     take(report) {
       const { outcome, engine, code, durationMs, hostMs, door } = report;
       if (door !== undefined) {

@@ -19,6 +19,8 @@ export interface LoggedRequest {
   durationMs: number;
   /** Null: nobody counted. */
   usage: Usage | null;
+  /** Why it was refused here. Absent: it was not. */
+  reason?: string;
 }
 
 export function logDoorRequest(log: LogPort, request: LoggedRequest): void {

@@ -36,13 +36,20 @@ export interface Door {
   models(wire: DoorWire, id?: string): DoorAnswer;
   /** Sessions that others started, as their clients say. */
   started(): Promise<StartedSession[]>;
+  /** Counts an answer that is over; `reason`: why it was refused before anybody else heard of it. */
+  answered(answer: { wire: DoorWire; status: number; reason?: string | undefined }): void;
   /** Resolves when all that was answered is stored. */
   settled(): Promise<void>;
   /** Answers get `graceMs` to end and are broken off then; resolves when they are stored. */
   close(graceMs: number): Promise<void>;
 }
 
-export function createDoor(given: DoorParts & RecorderParts): Door {
+export interface DoorOptions extends DoorParts, RecorderParts {
+  /** Told of each answer that is over. */
+  answered(answer: { wire: string; status: number }): void;
+}
+
+export function createDoor(given: DoorOptions): Door {
   const { host, log, home } = given;
   const replies = createRememberedReplies();
   const folder = agentPaths(home, doorAgent(host.config)).sessions;
@@ -103,6 +110,11 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
       return [...parts.memory.known.sessions()].flatMap(({ id, parent }) =>
         parent === undefined ? [] : [startedBy(parent, id)],
       );
+    },
+    answered({ wire: { api }, status, reason }) {
+      given.answered({ wire: api, status });
+      if (reason !== undefined)
+        log.info("request at the door refused", { wire: api, status, reason });
     },
     settled: () => parts.recorder.settled(),
     async close(graceMs) {

@@ -98,7 +98,7 @@ function placeFor(
     logDoorRequest(log, {
       ...{ sessionKey: asked.key, client: clientOf(call, match.key), wire: call.wire.api },
       ...{ kind: match.kind, model: call.request.model, outcome: "refused", usage: null },
-      durationMs: performance.now() - began,
+      ...{ durationMs: performance.now() - began, reason: error.message },
     });
     return undefined;
   }

@@ -53,6 +53,14 @@ describe.each(DOOR_APIS)("more requests by %s than may run and wait", (api) => {
         expect(body).toMatch(/rate_limit_error|RESOURCE_EXHAUSTED/);
       }
       expect(upstream.heard).toHaveLength(5);
+      const counted = await (await door.get("/metrics")).text();
+      for (const [status, count] of [
+        [200, 5],
+        [429, 7],
+      ])
+        expect(counted).toContain(
+          `clew_door_answers_total{wire="${api}",status="${status}"} ${count}`,
+        );
       await expect.poll(() => busyOf(door)).toEqual({ running: 0, waiting: 0 });
     },
   );

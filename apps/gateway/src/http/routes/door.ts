@@ -91,9 +91,12 @@ async function enter(
   const headers = callers.withoutTokens(rawHeadersOf(incoming));
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
   const outlet = nodeOutlet(outgoing);
-  const refuse = (status: number, sentence: string) =>
+  let reason: string | undefined;
+  const refuse = (status: number, sentence: string) => {
+    reason = sentence;
     // What is left of the body is not read, so nothing else can come this way.
     answerWith(outlet, wire.error(status, sentence), [["connection", "close"]]);
+  };
   const body = await readRawBody(incoming, bodyBytes);
   if (gateway.isStopping()) refuse(503, gatewayStopping().message);
   else if (body.kind === "too-large") refuse(413, tooLarge(bodyBytes));
@@ -106,6 +109,7 @@ async function enter(
     await work({ door: gateway.door, visit, wire, outlet });
   }
   await outlet.closed;
+  if (outlet.hasBegun) gateway.door.answered({ wire, status: outgoing.statusCode, reason });
   return RESPONSE_ALREADY_SENT;
 }
 
