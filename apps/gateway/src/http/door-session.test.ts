@@ -464,6 +464,20 @@ describe("what clients ask beside", () => {
 describe("a conversation of Responses", () => {
   const door = { mode: "session" };
 
+  it.each([
+    { conversation: 5 },
+    { conversation: [] },
+    { conversation: { id: 5 } },
+    { previous_response_id: 5 },
+    { previous_response_id: {} },
+  ])("named by what is no name is refused: %j", async (more) => {
+    const gateway = await startSessions(obey, { door });
+    const { answer, body } = await ask(gateway, "openai-responses", [person("one")], { more });
+    expect(answer.status).toBe(400);
+    expect(body).toContain(Object.keys(more)[0]);
+    expect(gateway.server.requests).toHaveLength(0);
+  });
+
   it("begins with its first request, and goes on from the reply before", async () => {
     const gateway = await startSessions(obey, { door });
     const more = { store: true };

@@ -33,6 +33,8 @@ export function planSession(
   { agentId, agents, unnamed, newId }: SessionNames,
 ): PlannedSession | { refused: DoorAnswer } {
   const isResponses = wire.api === "openai-responses";
+  const wrong = isResponses ? wrongIn(body) : undefined;
+  if (wrong !== undefined) return { refused: wrong };
   const previous = isResponses ? textIn(body.previous_response_id) : undefined;
   const place = previous === undefined ? undefined : placeOfReply(previous);
   if (previous !== undefined && place === undefined) return { refused: noSuchReply(previous) };
@@ -89,6 +91,23 @@ export const notTheNewest = (id: string): DoorAnswer =>
     `Previous response with id '${id}' is not the newest of its session, and a session has one history; go on from the newest, or begin another session.`,
     { param: "previous_response_id", code: "previous_response_not_newest" },
   );
+
+/** What nobody can be meant by; undefined: nothing is wrong. */
+function wrongIn({
+  conversation,
+  previous_response_id: previous,
+}: Record<string, unknown>): DoorAnswer | undefined {
+  const isText = (value: unknown) => value == null || typeof value === "string";
+  if (!isText(previous))
+    return openaiError(400, "previous_response_id must be the id of a response.", {
+      ...{ param: "previous_response_id", code: "invalid_type" },
+    });
+  if (isText(conversation) || (isRecord(conversation) && typeof conversation.id === "string"))
+    return undefined;
+  return openaiError(400, "conversation must be a name, or an object whose id is one.", {
+    ...{ param: "conversation", code: "invalid_type" },
+  });
+}
 
 const textIn = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
