@@ -106,6 +106,8 @@ export interface EngineParts {
   readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
   readonly onWindow?: (session: SessionRef, tokens: number) => void;
+  /** Told of a session whose numbers others of the database have, so that it gets others. */
+  readonly onApart?: (session: SessionRef) => void;
   /** Told of the path of a database that was deleted or moved away while it was open. */
   readonly onMovedAway?: (path: string) => void;
 }
@@ -119,7 +121,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const asConfigured = { listsPast, pastTokens, water: { highWaterTokens, lowWaterTokens } };
   const timeoutMs = summaryTimeoutSeconds && summaryTimeoutSeconds * 1000;
   const { onStored, onWindow, onMovedAway, spendings = createSpendings() } = parts;
-  const sharing = createSharing(parts.sharedRows, stores.keeps);
+  const sharing = createSharing(parts.sharedRows, { keeps: stores.keeps, onApart: parts.onApart });
   const readings = createReadings();
   const budgets = createAskedBudgets();
   const siblings = createSiblings({

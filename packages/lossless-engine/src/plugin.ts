@@ -52,12 +52,16 @@ const plugin: PluginEntry = definePluginEntry({
       api.logger.warn(
         `The database ${path} was moved away or deleted while it was open; a new one is filled from the session files.`,
       );
+    const onApart = ({ sessionKey, sessionId }: SessionRef) =>
+      api.logger.warn(
+        `Messages of the session ${sessionKey ?? sessionId} have other numbers on this machine, as another session has theirs: what earlier answers of its tools named by number is to be found by words.`,
+      );
     api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir, sharedRows } = {}) => {
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
         ...{ ...settings, grants, siblingsDone, spendings, sharedRows },
-        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway },
+        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway, onApart },
       });
     });
     const storesOf = (agentId: string | undefined) => {

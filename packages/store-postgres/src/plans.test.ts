@@ -119,10 +119,10 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await log.store({ ...step, entries: [], report } as never);
     await log.amendReport({ turnId: "t" });
     await log.storeRows("engine", [{ kind: "summary", key: "s1", body: "{}" }]);
-    await log.rowsOf("engine");
     const large = { ...said("x".repeat(100_000)), id: "large", parentId: null };
     await log.store({ ...step, entries: [{ ...large, timestamp: entry.timestamp }] } as never);
     await log.close();
+    await store.engineRows({ agentId: "main", sessionId: log.session.sessionId }, "engine");
     await store.reserveNumbers("summary", { count: 3, above: 0 });
     await store.left(name);
     await store.drop(name, ["x"]);

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { putBodies } from "./blobs/put-bodies.ts";
 import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
 import type { Database, Statement } from "./database.ts";
-import { type EngineRow, loadRows, type RowsOutcome, storeRows } from "./engine-rows.ts";
+import { type EngineRow, type RowsOutcome, storeRows } from "./engine-rows.ts";
 import { stepFailed } from "./failure.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -61,10 +61,8 @@ export interface SessionLog<Kept extends Ledger> {
   store(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
   /** Puts another report in the place of the newest one of this opening. */
   amendReport(report: unknown): Promise<void>;
-  /** What an engine keeps beside the session, by that engine's name; rows that are gone are not told. */
-  rowsOf(engine: string): Promise<EngineRow[]>;
   /**
-   * Puts rows in the place of those of their names, all of them or none: "lost" = the session is
+   * Puts rows of an engine in the place of those of their names, all of them or none: "lost" = the session is
    * somebody else's, or was closed. Throws STORAGE_FAILED where nobody knows; the same may be stored
    * again then.
    */
@@ -204,7 +202,6 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
         const values = [agentId, sessionId, epoch, reportedAt, stringify(report)];
         if ((await database.ask(AMEND, values)).length === 0) throw end(taken(session));
       }),
-    rowsOf: (engine) => loadRows(database, { ...session, engine }),
     async storeRows(engine, rows) {
       if (ended !== undefined || closing !== undefined) return "lost";
       const { agentId, sessionId, epoch } = lease;

@@ -22,7 +22,7 @@ import {
   openDatabase,
   type RoundTrip,
 } from "./database.ts";
-import { reserveNumbers } from "./engine-rows.ts";
+import { type EngineRow, loadRows, reserveNumbers } from "./engine-rows.ts";
 import {
   dropMessages,
   type InboxMessage,
@@ -129,6 +129,8 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   ): Promise<{ seq: number; body: string }[]>;
   /** Where an entry stands in the log; null: it is not there. */
   placeOf(session: SessionId, entryId: string): Promise<number | null>;
+  /** What an engine keeps beside a session; rows that are gone are not told. */
+  engineRows(session: SessionId, engine: string): Promise<EngineRow[]>;
   /** What engines have acknowledged, as it is stored now. */
   deliveries(name: SessionName): Promise<Kept>;
   /** Address of the gateway that has it open; null: none that lives. */
@@ -337,6 +339,7 @@ function createReader<Kept extends Ledger>(
     list: () => listSessions(database),
     find: (name) => findSession(database, name),
     log: (session, { after, limit }) => readLog(database, session, after, limit),
+    engineRows: (session, engine) => loadRows(database, { ...session, engine }),
     placeOf: (session, entryId) => placeOfEntry(database, session, entryId),
     async deliveries(name) {
       const [lines] = await database.askTogether([deliveriesQuestion(name)]);

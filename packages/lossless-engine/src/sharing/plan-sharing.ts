@@ -16,6 +16,8 @@ export interface Shared {
   readonly ledger: { readonly name: string; readonly ledger: Uint8Array } | null;
   /** Keys of turns. */
   readonly turns: readonly string[];
+  /** Ids of the transcripts that the session had before. */
+  readonly family: readonly string[];
 }
 
 /** Pure. Rows as they were shared. */
@@ -33,6 +35,7 @@ export function sharedIn(rows: readonly EngineRow[]): Shared {
     (of("cut") as Record<string, unknown>[]).map((cut) => [String(cut.name), cut]),
   );
   const [place] = of("place") as { conversation: number }[];
+  const [family = []] = of("family") as string[][];
   const [order = []] = of("cuts") as string[][];
   const [ledger] = of("ledger") as { name: string; ledger: string }[];
   return {
@@ -50,6 +53,7 @@ export function sharedIn(rows: readonly EngineRow[]): Shared {
         ? null
         : { name: ledger.name, ledger: Buffer.from(ledger.ledger, "base64") },
     turns: of("turn") as string[],
+    family,
   };
 }
 

@@ -172,6 +172,27 @@ describe("a session that comes to another machine", () => {
   });
 });
 
+describe("a session that was begun anew", () => {
+  it("has what it said before at the next machine, too", async () => {
+    const sessions = shareSessions({ gaps: true });
+    const [one, two] = [sessions.machine(), sessions.machine()];
+    one.open("s1");
+    const first = startMachine(one, SETTINGS);
+    const before = new Life(session, sessions);
+    for (let turn = 0; turn < 10; turn++) await before.turn(first);
+    await before.maintain(first);
+    one.open("s3");
+    const life = new Life({ ...session, sessionId: "s3" }, sessions);
+    for (let turn = 0; turn < 6; turn++) await life.turn(first, 50 + turn);
+    const seen = await life.seen(first);
+    expect(seen.join()).toContain("Before it was begun anew the session said #1-#40");
+    two.open("s3");
+    const second = startMachine(two, SETTINGS);
+    same(await life.seen(second), seen);
+    await isWhole(second);
+  });
+});
+
 /** What may happen to a session; numbers say how much. */
 const operation = fc.oneof(
   {

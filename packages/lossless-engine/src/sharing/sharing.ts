@@ -6,6 +6,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "../store/conversations.ts";
 import { numberedBy } from "../store/room.ts";
 import {
+  familyRow,
   goneRow,
   type Mark,
   rowsBehind,
@@ -56,10 +57,19 @@ interface Opening {
 /** Sessions that stay on one machine. */
 const ALONE: Sharing = { ready: async () => {}, share: async () => {} };
 
-/** `keeps` false: the session is none of the agent's database. */
+/**
+ * `keeps` false: the session is none of the agent's database. `onApart` is told of one that cannot
+ * be taken over, as others of the database have its numbers.
+ */
 export function createSharing(
   rows: EngineRows | undefined,
-  keeps: (session: OwnedSession) => boolean,
+  {
+    keeps,
+    onApart = () => {},
+  }: {
+    keeps: (session: OwnedSession) => boolean;
+    onApart?: ((session: OwnedSession) => void) | undefined;
+  },
 ): Sharing {
   if (rows === undefined) return ALONE;
   const openingOf = (store: Store, session: OwnedSession) => {
@@ -78,7 +88,7 @@ export function createSharing(
       const found = openingOf(store, session);
       if (found === undefined) return;
       const { opening } = found;
-      opening.ready ??= bringUp(store, session, found).catch((error: unknown) => {
+      opening.ready ??= bringUp(store, session, { ...found, onApart }).catch((error: unknown) => {
         opening.ready = undefined;
         throw error;
       });
@@ -118,7 +128,8 @@ function note(store: Store, session: OwnedSession, opening: Opening): void {
     if (place === undefined) return;
     const isSame = opening.mark?.conversation === place.conversation;
     const { rows, mark } = rowsBehind(sql, isSame ? opening.mark! : place.conversation);
-    if (!isSame) opening.waiting.push(...turnRows(sql, place.conversation));
+    if (!isSame)
+      opening.waiting.push(...turnRows(sql, place.conversation), familyRow(sql, session));
     opening.waiting.push(...rows);
     opening.mark = mark;
   });
@@ -137,10 +148,16 @@ async function send(shared: SessionRows, opening: Opening): Promise<void> {
 async function bringUp(
   store: Store,
   session: OwnedSession,
-  { shared: port, opening }: { shared: SessionRows; opening: Opening },
+  {
+    shared: port,
+    opening,
+    onApart,
+  }: { shared: SessionRows; opening: Opening; onApart(session: OwnedSession): void },
 ): Promise<void> {
   const loaded = await port.load();
   const shared = sharedIn(loaded);
+  for (const sessionId of shared.family)
+    await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
   const own = await patiently(() => ownRows(store, session));
   const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
   if (plan.kind === "keep") {
@@ -148,17 +165,35 @@ async function bringUp(
     opening.waiting.push(...(own === undefined ? [] : notAmong(own.rows, { loaded, shared })));
     return;
   }
-  const conversation = shared.conversation!;
+  opening.isShared = await areFree(store, session, shared);
+  if (!opening.isShared) return onApart(session);
+  const { conversation } = shared;
+  const gone = await takeOver(store, session, { port, plan, shared, conversation: conversation! });
+  opening.waiting.push(...gone.map(({ seq }) => goneRow(seq)));
+  opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
+}
+
+/** What a session said before it was begun anew, where nothing of that is here. */
+async function bringBefore(
+  store: Store,
+  session: OwnedSession,
+  port: Pick<SessionRows, "load" | "lines">,
+): Promise<void> {
+  const isHere = await patiently(() => store.read((sql) => placeOf(sql, session) !== undefined));
+  if (isHere) return;
+  const shared = sharedIn(await port.load());
+  const plan = planSharing(shared, sharedIn([]));
+  if (plan.kind === "keep" || !(await areFree(store, session, shared))) return;
+  await takeOver(store, session, { port, plan, shared, conversation: shared.conversation! });
+}
+
+function areFree(store: Store, session: OwnedSession, shared: Shared): Promise<boolean> {
   const numbers = {
-    conversation,
+    conversation: shared.conversation!,
     messages: [...shared.messages.keys()],
     summaries: [...shared.summaries.keys()],
   };
-  opening.isShared = !(await patiently(() => areTaken(store, session, numbers)));
-  if (!opening.isShared) return;
-  const gone = await takeOver(store, session, { port, plan, shared, conversation });
-  opening.waiting.push(...gone.map(({ seq }) => goneRow(seq)));
-  opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
+  return patiently(() => !areTaken(store, session, numbers));
 }
 
 /** Undefined: nothing of the session is stored. */
@@ -168,7 +203,7 @@ const ownRows = (store: Store, session: OwnedSession) =>
     if (place === undefined) return undefined;
     const { conversation } = place;
     const { rows: behind, mark } = rowsBehind(sql, conversation);
-    const rows = [...behind, ...turnRows(sql, conversation)];
+    const rows = [...behind, ...turnRows(sql, conversation), familyRow(sql, session)];
     const shared = { ...sharedIn(rows), messages: sharedMessages(sql, conversation) };
     return { rows, mark, shared };
   });

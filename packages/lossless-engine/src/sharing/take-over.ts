@@ -31,7 +31,7 @@ export async function takeOver(
     shared,
     conversation,
   }: {
-    port: SessionRows;
+    port: Pick<SessionRows, "lines">;
     plan: Exclude<SharingPlan, { kind: "keep" }>;
     shared: Shared;
     conversation: number;
@@ -57,7 +57,7 @@ export async function takeOver(
 
 /** By name, those that the transcript tells. */
 async function messagesOf(
-  port: SessionRows,
+  port: Pick<SessionRows, "lines">,
   missing: readonly SharedMessage[],
 ): Promise<ReadonlyMap<string, AgentMessage>> {
   const wanted = new Set(missing.flatMap(({ name, message }) => (message ? [] : [name])));

@@ -1,7 +1,8 @@
 // Reads what the database knows of a conversation and its transcript does not say.
 import { hash } from "node:crypto";
 import type { AgentMessage, EngineRow } from "@clew/plugin-sdk/core";
-import { isNameless } from "../messages/name.ts";
+import { isNameless, keyOf } from "../messages/name.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 
@@ -71,6 +72,20 @@ export const turnRows = (sql: Sql, conversation: number): EngineRow[] =>
   sql("SELECT key FROM advancement WHERE conversation = ?")
     .all(conversation)
     .map(({ key }) => turnRow(String(key)));
+
+/** The transcripts that the session had before it was begun anew. */
+export function familyRow(sql: Sql, session: OwnedSession): EngineRow {
+  const { sessionId, sessionKey = "", owner = "" } = session;
+  const rows = sql(`
+    SELECT session_id FROM transcript
+    WHERE session_key = ? AND session_key != '' AND owner = ? AND session_id != ? ORDER BY id
+  `).all(keyOf(sessionKey), keyOf(owner), keyOf(sessionId));
+  return rowOf(
+    "family",
+    "",
+    rows.map(({ session_id }) => String(session_id)),
+  );
+}
 
 function messagesBehind(sql: Sql, { conversation, seq, change }: Mark) {
   const fresh = sql(`

@@ -78,9 +78,19 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
           const session = held(id);
           const epoch = ++session.epoch;
           const isOwn = () => held(id).epoch === epoch;
-          open.set(id, {
+          const readOnly = (of: string): Pick<SessionRows, "load" | "lines"> => ({
             load: () =>
-              call("load", () => [...held(id).rows.values()].filter(({ body }) => body !== null)),
+              call("load", () => [...held(of).rows.values()].filter(({ body }) => body !== null)),
+            lines: ({ after, limit }) =>
+              call("lines", () =>
+                held(of)
+                  .entries.slice(after, after + limit)
+                  .map((entry) => JSON.stringify(entry)),
+              ),
+          });
+          open.set(id, {
+            ...readOnly(id),
+            beside: readOnly,
             store: (rows) =>
               call("store", () => {
                 if (!isOwn()) return "lost";
@@ -89,10 +99,6 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
                 for (const row of rows) session.rows.set(JSON.stringify([row.kind, row.key]), row);
                 return "stored";
               }),
-            lines: ({ after, limit }) =>
-              call("lines", () =>
-                session.entries.slice(after, after + limit).map((entry) => JSON.stringify(entry)),
-              ),
           });
         },
         of: ({ sessionId }) => open.get(sessionId),

@@ -26,6 +26,8 @@ export interface SessionRows {
    * branches, in the order in which they were stored.
    */
   lines(part: { after: number; limit: number }): Promise<readonly string[]>;
+  /** The same of another transcript of the session's agent, to be read. */
+  beside(sessionId: string): Pick<SessionRows, "load" | "lines">;
 }
 
 /**

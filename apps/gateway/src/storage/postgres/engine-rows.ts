@@ -1,7 +1,7 @@
 // Gives engines what they keep beside the sessions that this gateway has open.
 import type { DeliveryLedger } from "@clew/engine-core";
 import type { EngineRows, SessionRows } from "@clew/plugin-sdk/core";
-import type { PostgresStore, SessionLog } from "@clew/store-postgres";
+import type { PostgresStore, SessionId, SessionLog } from "@clew/store-postgres";
 
 type Log = SessionLog<DeliveryLedger>;
 
@@ -12,13 +12,18 @@ export interface OpenEngineRows extends EngineRows {
 
 /** Each opening has its own: what an engine knows of one says nothing of the next. */
 export function createEngineRows(
-  store: Pick<PostgresStore<DeliveryLedger>, "log" | "reserveNumbers">,
+  store: Pick<PostgresStore<DeliveryLedger>, "log" | "engineRows" | "reserveNumbers">,
 ): OpenEngineRows {
   const open = new Map<string, { log: Log; ofEngines: Map<string, SessionRows> }>();
+  const readOf = (session: SessionId, engineId: string) => ({
+    load: () => store.engineRows(session, engineId),
+    lines: async (part: { after: number; limit: number }) =>
+      (await store.log(session, part)).map(({ body }) => body),
+  });
   const rowsOf = (log: Log, engineId: string): SessionRows => ({
-    load: () => log.rowsOf(engineId),
+    ...readOf(log.session, engineId),
     store: (rows) => log.storeRows(engineId, rows),
-    lines: async (part) => (await store.log(log.session, part)).map(({ body }) => body),
+    beside: (sessionId) => readOf({ ...log.session, sessionId }, engineId),
   });
   return {
     opened(log) {
