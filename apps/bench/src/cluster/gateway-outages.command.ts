@@ -1,4 +1,4 @@
-// The command `pnpm bench gateway-outages`, which troubles the database under gateways and clients.
+// The command `pnpm bench gateway-outages`, which troubles the database under clients.
 import { randomInt } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Adds indexes that find due messages and kept files of no session, however many others there are.
+// Adds indexes that find due messages and kept files of no session among many others.
 
 /** Messages by who took them in, in their order; files that are of no session, once each. */
 export const DUE_MESSAGES = `
