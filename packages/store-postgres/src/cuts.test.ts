@@ -8,7 +8,7 @@ import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
 
 /** One case is a whole life of a gateway. */
-const FEWER = { numRuns: Math.ceil(fc.readConfigureGlobal().numRuns! / 12) };
+const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 10 };
 const WORK = [
   "step",
   "step",
