@@ -186,7 +186,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a search in PostgreSQL ${UNLESS_THERE
         await ended;
       }
     };
-    await Promise.all([run(5), run(5)]);
+    await Promise.all([run(3), run(3)]);
     isOver = true;
     await writing;
     await Promise.all([fill(store), fill(other)]);
