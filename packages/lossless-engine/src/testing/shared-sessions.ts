@@ -1,4 +1,4 @@
-// Keeps rows of engines in memory for several machines that have sessions one after the other.
+// Keeps rows of engines in memory, for machines that have sessions one after the other.
 import {
   type AgentMessage,
   ContextEngineError,
