@@ -3,10 +3,11 @@ import type { TurnEvent } from "@clew/engine-core";
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { roleIn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Ending } from "../events/ending.ts";
+import type { SessionViews } from "./session-views.ts";
 import { messageEvent } from "./streamed-turn.ts";
 
 export interface StoredTurn {
-  /** Behind its prompt, in order. */
+  /** In order. */
   messages: Extract<TurnEvent, { type: "message" }>[];
   ending: Ending;
 }
@@ -26,8 +27,46 @@ export function storedTurn(
   return { messages: turn.flatMap(messageEvent), ending: endingOfStored(turn) };
 }
 
+/** Pure. What follows an entry, up to another one; undefined: it is not there. */
+export function storedBehind(
+  branch: readonly TranscriptEntry[],
+  entryId: string,
+  before: string | undefined,
+): StoredTurn | undefined {
+  const at = branch.findIndex(({ id }) => id === entryId);
+  if (at < 0) return undefined;
+  const end = before === undefined ? -1 : branch.findIndex(({ id }) => id === before);
+  const behind = branch.slice(at + 1, end < 0 ? undefined : end);
+  return { messages: behind.flatMap(messageEvent), ending: endingOfStored(branch) };
+}
+
+/** What is stored of sessions, for those who are told of their turns. */
+export interface StoredTurns {
+  /** Of the turn of a prompt. */
+  turn(key: string, promptId: string): Promise<StoredTurn>;
+  /** Behind an entry; `before`: the first one that is told otherwise, asked when all is read. */
+  behind(
+    key: string,
+    entryId: string | null,
+    before: () => string | undefined,
+  ): Promise<StoredTurn | undefined>;
+}
+
+export function storedTurns({ session }: Pick<SessionViews, "session">): StoredTurns {
+  const branchOf = async (key: string) => (await session(key))?.branch ?? [];
+  return {
+    turn: async (key, promptId) =>
+      storedTurn(await branchOf(key), promptId) ?? { messages: [], ending: endingOfStored([]) },
+    async behind(key, entryId, before) {
+      if (entryId === null) return undefined;
+      const branch = await branchOf(key);
+      return storedBehind(branch, entryId, before());
+    },
+  };
+}
+
 /** Pure. How the last turn of these entries ended, as far as they tell. */
-export function endingOfStored(entries: readonly TranscriptEntry[]): Ending {
+function endingOfStored(entries: readonly TranscriptEntry[]): Ending {
   const last = entries.findLast(({ type }) => type === "message");
   const reply = assistantIn(last);
   if (last === undefined || reply === undefined || reply.stopReason === "toolUse")

@@ -1,12 +1,11 @@
 // Tells a client a turn from where it left off, by what is remembered or stored of it.
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { type AgentMessage, isAbort } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import { concerns, describeEnd } from "../approvals/approval.ts";
 import type { Watcher } from "../approvals/queue.ts";
-import { endingOfStored, storedTurn } from "../gateway/stored-turn.ts";
-import { messageEvent, overOf, type TurnOver } from "../gateway/streamed-turn.ts";
+import { type StoredTurn, storedTurns } from "../gateway/stored-turn.ts";
+import { overOf, type TurnOver } from "../gateway/streamed-turn.ts";
 import type { Gateway } from "../gateway.ts";
 import { mendAfterFailure } from "../plugins/contain/shared-watch.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
@@ -82,15 +81,14 @@ export async function tellKnown(listener: Listener, entryId: string): Promise<vo
     await tellRing(listener, ring, { ring, number, entryId });
     return tellRingsEnd(listener, ring);
   }
-  const branch = (await gateway.session(key))?.branch ?? [];
-  const turn = storedTurn(branch, entryId);
-  const told = [entryId, ...(turn?.messages ?? []).map((message) => message.entryId)];
+  const turn = await storedTurns(gateway).turn(key, entryId);
+  const told = [entryId, ...turn.messages.map((message) => message.entryId)];
   const at = since?.entryId == null ? -1 : told.indexOf(since.entryId);
   tellRestarted(stream, since, at < 0 ? null : since!.entryId);
   if (at < 0) stream.send({ type: "accepted", entryId }, storedPlace(entryId));
-  for (const message of turn?.messages.slice(Math.max(0, at)) ?? []) tellStored(stream, message);
-  const ending = turn?.ending ?? endingOfStored([]);
-  await tellOver(listener, { ending, cost: null }, storedPlace(told.at(-1)!, END));
+  for (const message of turn.messages.slice(Math.max(0, at))) tellStored(stream, message);
+  const over = { ending: turn.ending, cost: null };
+  await tellOver(listener, over, storedPlace(told.at(-1)!, END));
 }
 
 export type Followed =
@@ -114,8 +112,9 @@ export async function followTurn(listener: Listener): Promise<Followed> {
     const heard = isGood(own) || entryId === null ? own : (streams.telling(key, entryId) ?? own);
     if (isGood(heard)) return told(listener, heard);
   }
-  const branch = (await gateway.session(key))?.branch ?? [];
-  return behindStored(listener, branch, since);
+  const first = () => streams.running(key)?.firstEntry();
+  const stored = await storedTurns(gateway).behind(key, since.entryId, first);
+  return behindStored(listener, since, stored);
 }
 
 /** It goes on, or told the turn's end. */
@@ -125,17 +124,14 @@ const isGood = <Ring extends TurnRing>(ring: Ring | undefined): ring is Ring =>
 /** What is stored behind an entry, then what runs. */
 function behindStored(
   listener: Listener,
-  branch: readonly TranscriptEntry[],
   since: EventPlace,
+  stored: StoredTurn | undefined,
 ): Followed {
   const { gateway, key, stream } = listener;
   const running = gateway.streams.running(key);
-  const at = branch.findIndex(({ id }) => id === since.entryId);
-  if (at < 0) return running === undefined ? { kind: "none" } : told(listener, running);
-  const first = running?.firstEntry();
-  const end = first === undefined ? -1 : branch.findIndex(({ id }) => id === first);
-  const behind = branch.slice(at + 1, end < 0 ? undefined : end);
-  const messages = behind.flatMap(messageEvent);
+  if (stored === undefined)
+    return running === undefined ? { kind: "none" } : told(listener, running);
+  const { messages, ending } = stored;
   if (running === undefined && messages.length === 0 && hasHeardEnd(since))
     return { kind: "heard-all" };
   const tell = async () => {
@@ -144,7 +140,6 @@ function behindStored(
     const known = new Set(messages.map(({ entryId }) => entryId));
     if (running !== undefined)
       return told({ ...listener, since: undefined }, running, known).tell();
-    const ending = endingOfStored(branch);
     const last = messages.at(-1)?.entryId ?? since.entryId;
     return tellOver(listener, { ending, cost: null }, storedPlace(last, END));
   };

@@ -25,7 +25,7 @@ export type RingEnd<Over = unknown> =
 /** What to tell whoever comes. */
 export interface ToldAgain {
   events: readonly NumberedEvent[];
-  /** Pieces between are kept no more: what is stored is told whole, and what was not heard of it. */
+  /** Pieces between are kept no more: entries are told instead, and the open reply whole. */
   isWhole: boolean;
 }
 

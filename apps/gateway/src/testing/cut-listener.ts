@@ -10,6 +10,8 @@ export interface CutListener {
   cuts: readonly number[];
 }
 
+class NoId extends Error {}
+
 /** All that was heard, of all connections, until the end was told. */
 export async function listenWithCuts({ ask, cuts }: CutListener): Promise<StreamedEvent[]> {
   const heard: StreamedEvent[] = [];
@@ -25,14 +27,14 @@ export async function listenWithCuts({ ask, cuts }: CutListener): Promise<Stream
     let left = cuts[attempt] ?? Number.POSITIVE_INFINITY;
     try {
       for await (const { event, id } of readPlacedEvents(response.body!)) {
-        if (id === "") throw new Error(`no id: ${JSON.stringify(event)}`);
+        if (id === "") throw new NoId(JSON.stringify(event));
         heard.push(event);
         since = id;
         if (event.type === "done" || event.type === "error") return heard;
         if (--left <= 0) break;
       }
     } catch (error) {
-      if ((error as Error).message.startsWith("no id")) throw error;
+      if (error instanceof NoId) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { type EventPlace, parsePlace } from "../../streams/event-place.ts";
 
-/** Undefined: it comes for the first time. A browser without headers of its own names it in the query. */
+/** Undefined: it comes for the first time. Who has no headers of its own names it in the query. */
 export function readPlace({
   req,
 }: Context): { place: EventPlace | undefined } | { problem: string } {
