@@ -82,7 +82,7 @@ const LATER_WINDOW = 5_000;
 const MEASURED = 2_500;
 /** … so many times as long. */
 const FIRST_TIMES = 4;
-/** The next time so many times longer, where there are some, but too few; where there are hardly any. */
+/** The next time so many times longer: where some were found, and where hardly any were. */
 const SOME_TIMES = 10;
 const HARDLY_TIMES = 100;
 const SOME = 5;

@@ -4,6 +4,7 @@ import { indexNext, type SearchText } from "./fill.ts";
 import { type MessageSearch, type MessageSearchRequest, searchMessages } from "./search.ts";
 import { AGENTS } from "./statements.ts";
 
+/** Finds what was said, and keeps the index for it. */
 export interface Searching {
   /** Agents that have sessions. */
   agents(): Promise<string[]>;

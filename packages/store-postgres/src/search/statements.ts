@@ -193,7 +193,7 @@ export function indexQuestion(
   };
 }
 
-/** Times of the newest message of an agent, and of one that comes `count` before it (null: none). */
+/** When the newest message of an agent was said, and the one `count` before it (null: none). */
 export const timesQuestion = (
   { agentId }: Scope,
   count: number,

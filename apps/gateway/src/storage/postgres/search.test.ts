@@ -102,7 +102,7 @@ const query: fc.Arbitrary<SearchQuery> = fc.oneof(
     .map((words) => ({ kind: "words" as const, text: words.join(" ") })),
   fc.constantFrom(...PATTERNS).map((some) => ({ kind: "pattern" as const, text: some })),
 );
-const FEWER = { numRuns: Math.ceil(fc.readConfigureGlobal().numRuns! / 20) };
+const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 20 };
 
 describe.skipIf(whyNoPostgres() !== null)(
   `what is found in sessions in PostgreSQL ${UNLESS_THERE}`,
