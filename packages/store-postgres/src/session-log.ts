@@ -62,9 +62,9 @@ export interface SessionLog<Kept extends Ledger> {
   /** Puts another report in the place of the newest one of this opening. */
   amendReport(report: unknown): Promise<void>;
   /**
-   * Puts rows of an engine in the place of those of their names, all of them or none: "lost" = the session is
-   * somebody else's, or was closed. Throws STORAGE_FAILED where nobody knows; the same may be stored
-   * again then.
+   * Puts rows of an engine in the place of those of their names, all of them or none: "lost" = the
+   * session is somebody else's, or was closed. Throws STORAGE_FAILED where nobody knows; the same
+   * may be stored again then.
    */
   storeRows(engine: string, rows: readonly EngineRow[]): Promise<RowsOutcome>;
   /** Counts another try to go on with the open turn; which one it is. */

@@ -207,7 +207,6 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("compact"), many: fc.constant(1) }) },
 );
 const step = fc.record({ operation, moves: fc.constantFrom("stays", "new", "back") });
-const fraction = fc.readConfigureGlobal().numRuns! / 10;
 
 describe("whatever happens to a session", () => {
   it("it is the same at machines that take it over as where it never moves", async () => {
@@ -240,7 +239,7 @@ describe("whatever happens to a session", () => {
         expect(moves.calls).toEqual(stays.calls);
         await isWhole(at.machine);
       }),
-      { numRuns: Math.max(1, fraction) },
+      { numRuns: fc.readConfigureGlobal().numRuns! / 10 },
     );
   });
 

@@ -83,7 +83,7 @@ export function forgetTrigrams(sql: Sql, numbers: readonly number[]): void {
     }
 }
 
-/** Takes out all leaves and groups from the one on that may hold this message; where that begins. */
+/** Takes out leaves and groups from the one that may hold this message on; where that begins. */
 export function forgetTrigramsFrom(sql: Sql, seq: number): number {
   const { first } = sql(`
     SELECT max(first) AS first FROM (
