@@ -1,4 +1,4 @@
-// What the settings say of a turn: its limits, its water marks, and who may answer besides.
+// What the settings say of a turn, and who may answer besides.
 import type { ModelChoice, TurnRequest } from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { waterOf } from "../config/compaction.ts";

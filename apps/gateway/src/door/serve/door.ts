@@ -36,7 +36,7 @@ export interface Door {
   models(wire: DoorWire, id?: string): DoorAnswer;
   /** Sessions that others started, as their clients say. */
   started(): Promise<StartedSession[]>;
-  /** Counts an answer that is over; `reason`: why it was refused before anybody else heard of it. */
+  /** Counts an answer that is over. `reason`: why nobody else heard of the request. */
   answered(answer: { wire: DoorWire; status: number; reason?: string | undefined }): void;
   /** Resolves when all that was answered is stored. */
   settled(): Promise<void>;
