@@ -371,10 +371,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const busy = () => {
     const atDoor = underWay.running();
-    // What a reply at the door stores meanwhile is no turn of its own.
-    const counts = [...conversations.busy()].flatMap(([key, count]) =>
-      atDoor.has(key) ? [] : [count],
-    );
+    const storing = door.storing();
+    // What the door stores, meanwhile and behind a reply, is no turn of its own.
+    const counts = [...conversations.busy()].flatMap(([key, count]) => {
+      const left = atDoor.has(key) ? 0 : count - (storing.get(key) ?? 0);
+      return left > 0 ? [left] : [];
+    });
     const all = counts.reduce((sum, count) => sum + count, 0);
     const replies = [...atDoor.values()].reduce((sum, count) => sum + count, 0);
     return {

@@ -32,21 +32,74 @@ export async function registerSession(home: string, name: SessionName): Promise<
   return after[key]!.sessionId;
 }
 
+interface Changed {
+  before: SessionIndex;
+  after: SessionIndex;
+}
+
+interface AskedChange {
+  change: (index: SessionIndex) => Promise<SessionIndex>;
+  made: PromiseWithResolvers<Changed>;
+}
+
+/** Changes that wait, by the file of the index; a list stays while somebody works on it. */
+const asked = new Map<string, AskedChange[]>();
+
 /**
  * One change of an agent's index at a time, across processes; nothing is written when `change`
- * gives back the index itself.
+ * gives back the index itself. What is asked while others have it is made with one lock and one
+ * write.
  */
-export async function changeIndex(
+export function changeIndex(
   home: string,
   agentId: string,
-  change: (index: SessionIndex) => Promise<SessionIndex>,
-): Promise<{ before: SessionIndex; after: SessionIndex }> {
+  change: AskedChange["change"],
+): Promise<Changed> {
   const { index } = agentPaths(home, agentId);
-  const what = `The list of sessions ${index}`;
-  return underLock({ file: `${index}.lock`, what, code: "SESSION_LOCKED" }, async () => {
-    const before = (await readIndex(home, agentId)) ?? {};
-    const after = await change(before);
-    if (after !== before) await writeIndex(home, agentId, after);
-    return { before, after };
-  });
+  const made = Promise.withResolvers<Changed>();
+  const standing = asked.get(index);
+  if (standing !== undefined) standing.push({ change, made });
+  else {
+    asked.set(index, [{ change, made }]);
+    void makeAll(home, agentId, index);
+  }
+  return made.promise;
+}
+
+async function makeAll(home: string, agentId: string, file: string): Promise<void> {
+  const waiting = asked.get(file)!;
+  const place = { file: `${file}.lock`, what: `The list of sessions ${file}` };
+  while (waiting.length > 0) {
+    let taken: AskedChange[] = [];
+    await underLock({ ...place, code: "SESSION_LOCKED" }, async () => {
+      taken = waiting.splice(0);
+      await makeTogether(home, agentId, taken);
+    }).catch((error: unknown) => {
+      for (const { made } of taken.length > 0 ? taken : waiting.splice(0)) made.reject(error);
+    });
+  }
+  asked.delete(file);
+}
+
+/** Whose own change fails leaves the index as it was before it. */
+async function makeTogether(
+  home: string,
+  agentId: string,
+  changes: readonly AskedChange[],
+): Promise<void> {
+  const found = (await readIndex(home, agentId)) ?? {};
+  const done: (() => void)[] = [];
+  let index = found;
+  for (const { change, made } of changes) {
+    const before = index;
+    try {
+      const after = await change(before);
+      index = after;
+      done.push(() => made.resolve({ before, after }));
+    } catch (error) {
+      made.reject(error);
+    }
+  }
+  if (index !== found) await writeIndex(home, agentId, index);
+  for (const tell of done) tell();
 }

@@ -3,6 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { Said } from "../testing/conversation.ts";
 import { PlayedDoor } from "../testing/play-door.ts";
 import { writeRequest } from "../testing/write-request.ts";
+import { DOOR_WIRES } from "../wires/find-wire.ts";
+import { clientKeyOf } from "./client-key.ts";
+import type { KnownRequests } from "./known-requests.ts";
+import { planMatch } from "./plan-match.ts";
+import { sketchRequest } from "./sketch.ts";
 
 const person = (text: string): Said => ({ uid: null, by: "person", text });
 const model = (text: string): Said => ({ uid: null, by: "model", text, calls: [] });
@@ -15,6 +20,13 @@ const ask = (...said: Said[]) => ({
   headers: {},
 });
 const said = (text: string) => ({ text, thinking: "", calls: [] });
+
+/** The session in which it would be, without a word of it being learned. */
+function planned(known: KnownRequests, { request, headers }: ReturnType<typeof ask>) {
+  const wire = DOOR_WIRES["openai-completions"];
+  const read = wire.read(request.body, request.path)!;
+  return planMatch(known, sketchRequest(wire, read, clientKeyOf(headers, request.body))).session;
+}
 
 describe("the memory of the door", () => {
   it("opens a provisional session, which is none any more when something goes on from its reply", () => {
@@ -47,6 +59,40 @@ describe("the memory of the door", () => {
     door.reply(first, null);
     const again = door.request("openai-completions", ask(person("Hi")));
     expect(again).toMatchObject({ session: first.session, plan: { fresh: [] } });
+  });
+
+  it.each([false, true])(
+    "takes what is said behind a first turn that was cut short for the same conversation, restarted %s",
+    (restarts) => {
+      const door = new PlayedDoor();
+      const first = door.request("openai-completions", ask(person("Hi")));
+      door.reply(first, null);
+      if (restarts) door.restart();
+      const next = door.request("openai-completions", ask(person("Hi"), person("No, Go")));
+      expect(next).toMatchObject({ session: first.session, plan: { fresh: [1] } });
+      // Its client has gone on: whoever asks so now is somebody else.
+      door.reply(next, null);
+      for (const said of [[person("Hi")], [person("Hi"), person("Else")]])
+        expect(door.request("openai-completions", ask(...said)).match.session).toBeNull();
+    },
+  );
+
+  it("takes it for nobody's who was answered, is being answered, or began like another", () => {
+    const door = new PlayedDoor();
+    const more = ask(person("Hi"), person("No, Go"));
+    const one = door.request("openai-completions", ask(person("Hi")));
+    expect(planned(door.known, more)).toBeNull();
+    const two = door.request("openai-completions", ask(person("Hi")));
+    door.reply(one, said("Hello."));
+    expect(planned(door.known, more)).toBeNull();
+    door.reply(two, null);
+    expect(planned(door.known, more)).toBeNull();
+    const tools = { model: "m", head: ["Be brief."], tools: [] };
+    const alone = door.request("openai-completions", ask(person("Ho")));
+    door.reply(alone, null);
+    const request = writeRequest("openai-completions", [person("Ho"), person("Title")], tools);
+    expect(planned(door.known, { request, headers: {} })).toBeNull();
+    expect(planned(door.known, ask(person("Ho"), person("Go")))).toBe(alone.session);
   });
 
   it.each([false, true])(

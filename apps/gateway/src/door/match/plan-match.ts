@@ -141,7 +141,8 @@ const matchedByContents = (
 
 /**
  * The longest known request that this one begins with, and the reply to it behind; "open": where
- * nobody knows what the reply was, if one session alone was asked so.
+ * nobody knows what the reply was, or it was cut short and may have been dropped, if one session
+ * alone was asked so.
  */
 function matchedByEnd(
   known: KnownRequests,
@@ -160,7 +161,13 @@ function matchedByEnd(
     const following = messages.slice(index + 1);
     const fitting = ends
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
-      .filter(({ fit }) => fit === wanted);
+      .filter(({ end, fit }) => {
+        if (fit !== "again" && fit !== "dropped") return fit === wanted;
+        // Where its session went on, or others began alike, it may be somebody else who asks.
+        const isNewest = end.kind !== "turn" || known.session(end.session)?.tip === hash;
+        const isIt = fit === "again" ? wanted === "sure" : wanted === "open" && ends.length === 1;
+        return isNewest && isIt;
+      });
     const best =
       wanted === "sure" || fitting.length === 1
         ? pickBest(known, request, fitting, { hash, family })

@@ -4,11 +4,13 @@ import { hashOfForm, hashOfWords } from "./reply-marks.ts";
 import type { RequestSketch, SketchedMessage } from "./sketch.ts";
 
 /**
- * "sure": it is, or nothing contradicts · "open": nobody knows what the reply was · "none": it is
- * another's. `replied`: how many of the messages are the reply.
+ * "sure": it is, or nothing contradicts · "open": nobody knows what the reply was · "again": no
+ * model had spoken, what came was cut short, and it is asked just so again · "dropped": the same,
+ * and something else is said behind it · "none": it is another's. `replied`: how many of the
+ * messages are the reply.
  */
 export interface ReplyFit {
-  fit: "sure" | "open" | "none";
+  fit: "sure" | "open" | "again" | "dropped" | "none";
   replied: number;
 }
 
@@ -23,8 +25,13 @@ export function fitOfReply(
   const isGivenUp = !end.open && !isAnswered;
   // Where no model has spoken yet, another conversation may have begun alike, unless this one was
   // left, or has no answer, and is asked just so again.
-  const isAgain = (isGivenUp || end.left) && following.length === 0 && isLike(request, end);
-  if (said.length === 0) return { fit: end.begun || isAgain ? "sure" : "none", replied: 0 };
+  if (said.length === 0) {
+    if (end.begun) return { fit: "sure", replied: 0 };
+    const isCut = (isGivenUp || end.left) && isLike(request, end);
+    const isAsked = following.every(({ speaker }) => speaker === "person" || speaker === "system");
+    if (!isCut || !isAsked) return { fit: "none", replied: 0 };
+    return { fit: following.length === 0 ? "again" : "dropped", replied: 0 };
+  }
   if (end.replies.some((reply) => isReply(said, reply)))
     return { fit: "sure", replied: said.length };
   if (end.replies.some((reply) => isBehindBroken(following.slice(said.length), reply)))

@@ -1,14 +1,8 @@
 // Stores what comes by the door in sessions, beside its answering.
 import { setImmediate as nextRound } from "node:timers/promises";
-import type { EndedCall, LogPort, ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { LogPort, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
-import {
-  type ModelError,
-  promptTokensOf,
-  type StreamEvent,
-  stepsInSlices,
-} from "@clew/plugin-sdk/host";
-import { projectMessageForDisplay } from "@clew/transcript-policy";
+import { type StreamEvent, stepsInSlices } from "@clew/plugin-sdk/host";
 import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
 import { liveCall } from "../../events/turn-events.ts";
@@ -21,26 +15,33 @@ import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
-import type { PeekedReply } from "../upstream/peek-reply.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
 import { answeredRequest, cacheReport, type ExpectedCache, expectCache } from "./expect-cache.ts";
 import { isSameReply, LiveSession, type StoredReply } from "./live-session.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
 import { budgetOf, DOOR_ENGINE, doorReport } from "./report.ts";
+import { tellEnd } from "./tell-end.ts";
+import { traceTurn } from "./trace-turn.ts";
 
 /** A request is answered while it is stored; the next one of its session waits for that. */
 export interface Recorder {
   /** Why no model may be asked, in one sentence; undefined: one may. */
   refusalOf(turn: DoorTurn): Promise<string | undefined>;
+  /** Once: what was told is not told again. */
   request(turn: DoorTurn, notes: SessionNotes): void;
+  /** Resolves when what its request brought is durable, or cannot be stored. */
+  kept(turn: DoorTurn): Promise<void>;
   /** Resolves when it is written down that the model is to be asked. */
   begun(turn: DoorTurn): Promise<void>;
   /** The model is asked in this view, perhaps once more. */
   asked(turn: DoorTurn, asked: AskedView): void;
   /** What is to be told of the reply while it comes. */
   follow(turn: DoorTurn): (event: StreamEvent) => void;
+  /** A request that was not told yet is stored before it. */
   reply(turn: DoorTurn, ended: EndedTurn): void;
+  /** What is being stored, or waits for that, by the keys of sessions: none of it is a turn. */
+  storing(): ReadonlyMap<string, number>;
   /**
    * Resolves when all is stored that was told of a session until then, and not much of others is
    * left: clients that are faster than the disk go as fast as that, and what ends a gateway takes
@@ -92,6 +93,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
   const pending = new Map<string, Promise<unknown>>();
+  const storing = new Map<string, number>();
   const liveOf = (conversation: Conversation) => {
     const live = lives.get(conversation) ?? LiveSession.open(conversation);
     lives.set(conversation, live);
@@ -102,6 +104,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     { key }: DoorTurn,
     work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
   ): Promise<Result | undefined> => {
+    storing.set(key, (storing.get(key) ?? 0) + 1);
     const done = conversations
       .run(key, async (conversation) => {
         // Whoever waits for bytes gets them first.
@@ -111,6 +114,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
       .catch((error: unknown) => {
         log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
         return undefined;
+      })
+      .finally(() => {
+        const left = (storing.get(key) ?? 0) - 1;
+        if (left > 0) storing.set(key, left);
+        else storing.delete(key);
       });
     // One after another in each session: the newest ends last.
     pending.set(key, done);
@@ -136,21 +144,27 @@ export function createRecorder(parts: RecorderParts): Recorder {
     };
     return costs.count(subjectOf(turn), ended, begun.get(turn));
   };
+  const request: Recorder["request"] = (turn, notes) => {
+    if (requests.has(turn)) return;
+    const { key, match, isNew } = turn;
+    if (match.kind === "turn") events.publish({ type: "started", session: key, kind: "user" });
+    const stored = inSession(turn, async (_conversation, live) => {
+      const added = await storeRequest(turn, live);
+      await live.write({ event: turn.event, stored: added, notes });
+      const promptEntryId = promptOf(turn, live);
+      if (isNew) events.publish({ type: "session", session: key, change: "created" });
+      if (promptEntryId !== null)
+        events.publish({ type: "accepted", session: key, entryId: promptEntryId });
+      return { promptEntryId, leafId: live.leafId };
+    });
+    requests.set(turn, stored);
+  };
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
-    request(turn, notes) {
-      const { key, match, isNew } = turn;
-      if (match.kind === "turn") events.publish({ type: "started", session: key, kind: "user" });
-      const stored = inSession(turn, async (_conversation, live) => {
-        const added = await storeRequest(turn, live);
-        await live.write({ event: turn.event, stored: added, notes });
-        const promptEntryId = promptOf(turn, live);
-        if (isNew) events.publish({ type: "session", session: key, change: "created" });
-        if (promptEntryId !== null)
-          events.publish({ type: "accepted", session: key, entryId: promptEntryId });
-        return { promptEntryId, leafId: live.leafId };
-      });
-      requests.set(turn, stored);
+    request,
+    async kept(turn) {
+      // What brings nothing keeps nobody waiting for what else is done in its session.
+      if (turn.plan.fresh.length > 0) await requests.get(turn);
     },
     async begun(turn) {
       if (begun.has(turn)) return;
@@ -192,6 +206,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       };
     },
     reply(turn, ended) {
+      request(turn, ended.notes);
       const done = inSession(turn, async (conversation, live) => {
         const { reply, event, notes, view, recalled } = ended;
         const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
@@ -210,7 +225,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (cache !== undefined && reply.error === undefined)
           live.sent = answeredRequest(cache, usage, Date.now());
         await reports.store(conversation, { report, parts: described?.parts ?? {} });
-        trace(tracer, turn, report);
+        traceTurn(tracer, turn, report);
         if (view !== undefined) await parts.noteWaste(conversation, report);
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
@@ -222,6 +237,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       await pending.get(key);
       while (pending.size >= MOST_BEHIND) await pending.values().next().value;
     },
+    storing: () => storing,
     async settled() {
       while (pending.size > 0) await Promise.all(pending.values());
     },
@@ -327,68 +343,5 @@ function logRequest(log: LogPort, { match, call }: DoorTurn, report: TurnReport)
     ...{ kind: door?.kind ?? match.kind, model: model.resolved, durationMs, usage },
   });
 }
-
-/** Steps of which a turn of the door consists: reading and choosing, then the model. */
-function trace(
-  tracer: Pick<Tracer, "begin">,
-  { turnId, call }: DoorTurn,
-  report: TurnReport,
-): void {
-  const traced = tracer.begin();
-  const [asked] = report.modelCalls;
-  if (asked !== undefined)
-    traced?.step({
-      ...{ v: 1, turnId, step: "call-model", name: `chat ${report.model.resolved}` },
-      ...{ atMs: report.durationMs - asked.durationMs, durationMs: asked.durationMs },
-      outcome: report.outcome === "completed" ? "ok" : report.outcome,
-      attributes: {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.request.model": report.model.resolved,
-        "clew.door.wire": call.wire.api,
-        "clew.door.kind": report.door?.kind ?? "",
-        ...(report.door?.view !== undefined && {
-          "clew.door.set_aside_tokens": report.door.view.setAside,
-        }),
-        ...(asked.usage !== null && {
-          "gen_ai.usage.input_tokens": promptTokensOf(asked.usage),
-          "gen_ai.usage.output_tokens": asked.usage.output,
-        }),
-      },
-    });
-  traced?.end({ report });
-}
-
-function tellEnd(
-  events: Pick<EventHub, "publish">,
-  { key }: DoorTurn,
-  { report, reply, ids }: { report: TurnReport; reply: PeekedReply; ids: readonly string[] },
-): void {
-  const [entryId] = ids;
-  const [call] = report.modelCalls;
-  if (call !== undefined) events.publish({ type: "call_end", session: key, call: endedCall(call) });
-  if (entryId !== undefined)
-    events.publish({ type: "message", session: key, entryId, ...shown(reply.message) });
-  const { outcome, turnId, replyEntryId, model } = report;
-  events.publish({
-    ...{ type: "done", session: key, outcome, turnId, replyEntryId, model },
-    error: reply.error === undefined ? null : errorOf(reply.error),
-    stopReason: call?.stopReason ?? null,
-    ...(call?.cache !== undefined && { cache: call.cache }),
-  });
-}
-
-/** Without what was sent, which was told before. */
-function endedCall(call: ModelCallReport): EndedCall {
-  const { system: _system, tools: _tools, messages: _messages, size: _size, ...rest } = call;
-  const { policyChanges: _changes, ...ended } = rest;
-  return ended;
-}
-
-function shown(reply: PeekedReply["message"]) {
-  const message = projectMessageForDisplay(reply);
-  return message === undefined ? {} : { message };
-}
-
-const errorOf = ({ kind, message }: ModelError) => ({ kind, message });
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -38,6 +38,8 @@ export interface Door {
   started(): Promise<StartedSession[]>;
   /** Counts an answer that is over. `reason`: why nobody else heard of the request. */
   answered(answer: { wire: DoorWire; status: number; reason?: string | undefined }): void;
+  /** What is being stored of replies that are over, or not: by session; none of it is a turn. */
+  storing(): ReadonlyMap<string, number>;
   /** Resolves when all that was answered is stored. */
   settled(): Promise<void>;
   /** Answers get `graceMs` to end and are broken off then; resolves when they are stored. */
@@ -116,6 +118,7 @@ export function createDoor(given: DoorOptions): Door {
       if (reason !== undefined)
         log.info("request at the door refused", { wire: api, status, reason });
     },
+    storing: () => parts.recorder.storing(),
     settled: () => parts.recorder.settled(),
     async close(graceMs) {
       const isOver = await Promise.race([

@@ -155,7 +155,10 @@ export class Agent {
         { uid: this.#uid(), by: "tools", results },
       );
     }
-    this.#beside.push(this.#again(request));
+    // Some say something else instead, without what they have of it.
+    if (this.#broken.length === 0 && this.said.at(-1)?.by === "person" && chance.happens(0.25))
+      this.said.push(this.#person(`Rather: number ${next()}.`));
+    else this.#beside.push(this.#again(request));
   }
 
   #take({ text, thinking, calls }: Reply): void {

@@ -5,7 +5,7 @@ import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { withCost } from "../../costs/cost.ts";
 import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
 import { headersBack } from "../../passing/pass-headers.ts";
-import type { RawHeaders } from "../../passing/raw-headers.ts";
+import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
 import { classifyRefusal, type Refusal, readRefusal } from "../../passing/refusal.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { BacklogFull } from "../../waiting/refusals.ts";
@@ -75,6 +75,8 @@ export async function answerTransparently(
     tellEnded(outlet, call, { ended, named });
   } finally {
     clearTimeout(stuck);
+    // It was said, and is known from now on: whoever left, or was refused, is stored as well.
+    parts.recorder.request(turn, parts.memory.notesOf(turn.key));
     underWay.leave();
   }
 }
@@ -283,15 +285,21 @@ async function passReply(
     endTurn(parts, turn, reply, shown);
   };
   const begun: BegunAnswer = { headers: answer.headers, tail: new Uint8Array() };
+  // Of any other answer nobody knows which piece is its last.
+  const isEvents = headerOf(answer.headers, "content-type")?.includes("event-stream") === true;
   const end = await relay(answer, outlet, {
     more: named,
     async peek(piece) {
       if (!turn.gone.aborted) begun.tail = piece;
       const reply = await peek.push(piece);
       if (reply !== undefined) learn(reply);
+      // Who has the end of a reply need not say again to what.
+      if (reply !== undefined || !isEvents) await orGone(turn, parts.recorder.kept(turn));
     },
   });
   learn(await peek.end(end));
+  // By some wires a reply has no last event.
+  if (end === "whole") await orGone(turn, parts.recorder.kept(turn));
   const ended = endedHere(turn.gone);
   if (end === "whole") outlet.end();
   else if (ended === undefined) outlet.breakOff();
@@ -318,7 +326,10 @@ async function passRecalled(
     for (const event of last.events) tell(event);
     endTurn(parts, turn, last.reply, shown, recalled);
     const ended = endedHere(turn.gone);
-    if (ended === undefined) return passHeld(last, outlet, named);
+    if (ended === undefined) {
+      await orGone(turn, parts.recorder.kept(turn));
+      return passHeld(last, outlet, named);
+    }
     const begun = { headers: last.answer.headers, tail: new Uint8Array() };
     return tellEnded(outlet, turn.call, { ended, named, begun });
   }
@@ -371,6 +382,15 @@ function endTurn(
       }),
     durationMs: performance.now() - turn.began,
   });
+}
+
+async function orGone({ gone }: DoorTurn, done: Promise<void>): Promise<void> {
+  const left = Promise.withResolvers<void>();
+  const leave = () => left.resolve();
+  if (gone.aborted) return;
+  gone.addEventListener("abort", leave, { once: true });
+  await Promise.race([done, left.promise]);
+  gone.removeEventListener("abort", leave);
 }
 
 const whyGone = ({ gone }: DoorTurn): ModelError => ({

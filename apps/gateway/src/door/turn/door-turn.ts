@@ -70,11 +70,16 @@ export function meetTurn(
   };
 }
 
-/** Takes the request in: from here on it is known, whatever becomes of it. */
+/**
+ * Takes the request in: from here on it is known, and whoever does so has it stored, whatever
+ * becomes of it.
+ */
 export function takeIn({ memory }: { memory: DoorMemory }, { event, gone }: DoorTurn): void {
   memory.learn(event);
   // Who asks the same again at once is not taken for somebody else.
-  gone.addEventListener("abort", () => memory.known.giveUp(event), { once: true });
+  const giveUp = () => memory.known.giveUp(event);
+  if (gone.aborted) giveUp();
+  else gone.addEventListener("abort", giveUp, { once: true });
 }
 
 /**
