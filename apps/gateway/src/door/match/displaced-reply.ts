@@ -1,7 +1,7 @@
 // Finds a session's newest reply in a request that holds something unknown before it.
-import type { KnownReply, KnownRequests, KnownSession } from "./known-requests.ts";
-import { hashOfForm, hashOfWords } from "./reply-marks.ts";
-import type { SketchedMessage } from "./sketch.ts";
+import type { KnownReply, KnownRequests } from "./known-requests.ts";
+import { hashOfWords } from "./reply-marks.ts";
+import { hashOfForm, type SketchedMessage } from "./sketch.ts";
 
 /**
  * A client may run a call of a reply that broke off and ask again all the same: it then has that
@@ -20,7 +20,7 @@ export interface DisplacedReply {
  */
 export function displacedReply(
   known: KnownRequests,
-  { id, tip }: KnownSession,
+  { session: id, tip }: { session: string; tip: string },
   messages: readonly SketchedMessage[],
   firstNew: number | undefined,
 ): DisplacedReply | undefined {
@@ -30,13 +30,14 @@ export function displacedReply(
   const end = known.endsAt(tip).find(({ session, kind }) => session === id && kind === "turn");
   const reply = end?.replies.findLast(({ whole }) => whole);
   if (from === undefined || reply === undefined || isEmpty(reply)) return undefined;
-  const answered = new Set(messages.slice(from).flatMap(({ answers }) => answers));
+  const answered = new Set(messages.slice(from).flatMap(({ answerKeys }) => answerKeys));
   /** Its client has run this call, which is none of the reply's. */
   const own = new Set(reply.calls);
   const isForeign = (call: string) => !own.has(call) && answered.has(call);
   // What a client says by itself comes and goes.
-  const isUnknown = ({ speaker, text, calls }: SketchedMessage) =>
-    speaker === "tools" || (speaker === "model" && (text.trim() !== "" || calls.some(isForeign)));
+  const isUnknown = ({ speaker, text, callKeys }: SketchedMessage) =>
+    speaker === "tools" ||
+    (speaker === "model" && (text.trim() !== "" || callKeys.some(isForeign)));
   for (const run of runsOfModel(messages, from)) {
     const found = replyIn(run, reply, isForeign);
     if (found === undefined) continue;
@@ -72,8 +73,9 @@ function replyIn(
   isForeign: (call: string) => boolean,
 ): number[] | undefined {
   const indexes = (placed: readonly Placed[]) => placed.map(({ index }) => index);
-  const isOwn = ({ message }: Placed) => message.calls.some((call) => reply.calls.includes(call));
-  const isOther = ({ message }: Placed) => message.calls.some(isForeign);
+  const isOwn = ({ message }: Placed) =>
+    message.callKeys.some((call) => reply.calls.includes(call));
+  const isOther = ({ message }: Placed) => message.callKeys.some(isForeign);
   if (run.some((placed) => isOwn(placed) && isOther(placed))) return [];
   for (let first = firstOfReply(run); first < run.length; first++) {
     const rest = run.slice(first);
@@ -104,7 +106,7 @@ function firstOfReply(run: readonly Placed[]): number {
 /** By ids where both have them, and by all that was said and called. */
 function isWhole(placed: readonly Placed[], reply: KnownReply): boolean {
   const said = placed.map(({ message }) => message);
-  const calls = said.flatMap((message) => message.calls);
+  const calls = said.flatMap((message) => message.callKeys);
   const hasIds = calls.length > 0 && reply.calls.length > 0;
   if (hasIds && !calls.some((call) => reply.calls.includes(call))) return false;
   const forms = said.flatMap((message) => message.forms.map(hashOfForm));

@@ -1,5 +1,7 @@
 // What the door remembers of the requests it has answered, to recognise the next one.
-import { isSaid, tokensOfReply } from "./sketch.ts";
+import { type Branch, branchesBehind, branchesReplied } from "./branches.ts";
+import { callKeys, isSure, keyOfOlder } from "./call-key.ts";
+import { isSaid, tokenOfOlder, tokensOfReply } from "./sketch.ts";
 import type { WordMark } from "./word-marks.ts";
 
 /** How a request stands to its session: only a turn moves it on. */
@@ -29,8 +31,8 @@ export interface RequestEvent {
   added: readonly string[];
   /** Hash of the client's own summary by which it goes on. Absent: it has all. */
   summary?: string;
-  /** Results that came with it: id of the call, hash of the message. */
-  results: readonly (readonly [id: string, hash: string])[];
+  /** Results that came with it: key of the call, hash of the message. */
+  results: readonly (readonly [call: string, hash: string])[];
 }
 
 /** Written when its reply has ended, or was given up. */
@@ -60,7 +62,10 @@ export interface ReplyEvent {
 
 export type DoorEvent = RequestEvent | ReplyEvent;
 
-export type KnownReply = Pick<ReplyEvent, "whole" | "calls" | "forms" | "words">;
+export interface KnownReply extends Pick<ReplyEvent, "whole" | "forms" | "words"> {
+  /** Keys of its calls. */
+  calls: readonly string[];
+}
 
 /** The end of a known request. */
 export interface KnownEnd {
@@ -87,12 +92,10 @@ export interface KnownSession {
   /** Those of its first turn. */
   tools: readonly string[];
   head: string;
-  /** Where its newest turn ended. */
-  tip: string;
   /** True until a request goes on from its reply. */
   provisional: boolean;
-  /** By what the messages of its newest turn and the reply are found. */
-  tokens: readonly string[];
+  /** Newest first, and never none. */
+  branches: readonly Branch[];
   /** Replies to side requests and compactions, newest last. */
   summaries: readonly string[];
   /** Hashes of those by which its client has gone on, newest last. */
@@ -127,7 +130,7 @@ export class KnownRequests {
   readonly #trails = new Map<string, Trail>();
   readonly #keys = new Map<string, string>();
   readonly #ends = new Map<string, KnownEnd[]>();
-  /** Small servers give the same ids to everybody, and clients copy histories. */
+  /** By key: small servers give the same ids to everybody, and clients copy histories. */
   readonly #calls = new Map<string, KnownCall[]>();
   /** Who was told a reply, by its token. */
   readonly #told = new Map<string, Set<string>>();
@@ -149,9 +152,9 @@ export class KnownRequests {
     return this.#ends.get(end) ?? [];
   }
 
-  /** The session that alone has a call of this id. */
-  sessionOfCall(id: string): string | undefined {
-    const known = this.#calls.get(id) ?? [];
+  /** The session that alone has a call of this key. */
+  sessionOfCall(key: string): string | undefined {
+    const known = this.#calls.get(key) ?? [];
     return known.length === 1 ? known[0]!.session : undefined;
   }
 
@@ -160,8 +163,8 @@ export class KnownRequests {
     return this.#told.get(token) ?? NOBODY;
   }
 
-  call(session: string, id: string): KnownCall | undefined {
-    return this.#calls.get(id)?.find((call) => call.session === session);
+  call(session: string, key: string): KnownCall | undefined {
+    return this.#calls.get(key)?.find((call) => call.session === session);
   }
 
   /** Applies one event; those of a file, one after another, make the same memory again. */
@@ -189,9 +192,9 @@ export class KnownRequests {
   }
 
   forget(id: string): void {
-    const { key, tokens = [] } = this.#sessions.get(id) ?? {};
+    const { key, branches = [] } = this.#sessions.get(id) ?? {};
     if (key !== undefined) this.#keys.delete(key);
-    for (const token of tokens) this.#forgetTold(id, token);
+    for (const { tokens } of branches) for (const token of tokens) this.#forgetTold(id, token);
     for (const end of this.#trails.get(id)?.ends ?? []) this.#forgetEnd(id, end);
     for (const call of this.#trails.get(id)?.calls ?? []) this.#forgetCall(id, call);
     this.#trails.delete(id);
@@ -201,6 +204,8 @@ export class KnownRequests {
   #learnRequest(event: RequestEvent): void {
     const { session: id, key, family, parent, kind, end, begun, tools, head } = event;
     const before = this.#sessions.get(id);
+    const keys = this.#trails.get(id)?.calls ?? [];
+    const added = event.added.map((token) => tokenOfOlder(token, keys));
     const turns = kind === "turn";
     const session: KnownSession = {
       id,
@@ -212,10 +217,10 @@ export class KnownRequests {
       ...before,
       tools: before?.tools ?? tools,
       head: before === undefined || turns ? head : before.head,
-      tip: before === undefined || turns ? end : before.tip,
-      tokens: turns
-        ? [...(before?.tokens ?? []).slice(0, event.kept), ...event.added]
-        : (before?.tokens ?? []),
+      branches:
+        before === undefined || turns
+          ? branchesBehind(before?.branches ?? [], { end, kept: event.kept, added })
+          : before.branches,
       ...(before !== undefined && begun && { provisional: false }),
     };
     const { summary } = event;
@@ -225,25 +230,27 @@ export class KnownRequests {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
-    for (const token of session.tokens.slice(event.kept)) this.#rememberTold(id, token);
+    if (turns) for (const token of added) this.#rememberTold(id, token);
     const known = { session: id, kind, tools, head, begun, replies: [], open: true, left: false };
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
-    for (const [call, answer] of event.results) this.#rememberCall(id, call, answer);
+    for (const [call, answer] of event.results)
+      this.#rememberCall(id, keyOfOlder(call, keys), answer);
   }
 
   #learnReply(event: ReplyEvent): void {
-    const { session: id, kind, whole, calls, forms, words, mark, summaries = [] } = event;
+    const { session: id, kind, whole, forms, words, mark, summaries = [] } = event;
+    const calls = callKeys(event.calls, forms);
     const session = this.#sessions.get(id);
     if (session === undefined) return;
     for (const hash of [event.end, event.behindFirst])
       if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
-    const isTip = kind === "turn" && session.tip === event.end;
+    const isTip = kind === "turn" && session.branches.some(({ tip }) => tip === event.end);
     const told = isTip ? tokensOfReply(event) : [];
     for (const token of told) this.#rememberTold(id, token);
     this.#sessions.set(id, {
       ...session,
-      ...(isTip && { tokens: [...session.tokens, ...told] }),
+      ...(isTip && { branches: branchesReplied(session.branches, event.end, told) }),
       ...(mark && { marks: [...session.marks, mark].slice(-MOST_MARKED) }),
       summaries: [...session.summaries, ...summaries].slice(-MOST_SUMMARIES),
     });
@@ -307,7 +314,9 @@ export class KnownRequests {
     const known = this.#calls.get(call) ?? [];
     const others = known.filter(({ session }) => session !== id);
     const own = known.find(({ session }) => session === id);
-    this.#calls.set(call, [...others, { session: id, answer: own?.answer ?? answer }]);
+    // Where another call has the same key, its answer counts from now on.
+    const kept = isSure(call) ? (own?.answer ?? answer) : (answer ?? own?.answer ?? null);
+    this.#calls.set(call, [...others, { session: id, answer: kept }]);
     if (own !== undefined) return;
     const { calls } = this.#trail(id);
     calls.push(call);

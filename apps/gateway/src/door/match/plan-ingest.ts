@@ -1,6 +1,8 @@
 // Decides which messages of a request are new to their session.
-import { commonOrder } from "./common-order.ts";
+import { lengthOfCommonStart } from "./branches.ts";
+import { isSure } from "./call-key.ts";
 import { displacedReply } from "./displaced-reply.ts";
+import { type BranchFit, fitBranch } from "./fit-branch.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
 import { heldSummary, type Match, summaryIn } from "./plan-match.ts";
 import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
@@ -34,19 +36,23 @@ export function planIngest(
   const rest = all.slice(match.stored);
   const summary = summaryIn(messages, session, match.stored);
   const made = madeUp(messages, summary);
-  const standings = standingsOf(known, session, messages, { from: match.stored, made, summary });
-  // What is known by its words alone cannot stand behind what is certainly new.
-  const firstNew = rest.find((index) => hasIds(messages[index]!) && standings.get(index) === "new");
-  const isKnown = (index: number) =>
-    index < (firstNew ?? messages.length) && (standings.get(index) ?? "new") !== "new";
+  const { branch, standings } = standingsOf(known, session, messages, {
+    ...{ from: match.stored, made, summary },
+  });
+  const standing = (index: number) => standings.get(index) ?? "new";
+  const isFresh = (index: number) => standing(index) === "new" || standing(index) === "unheard";
+  // What is known by its place alone cannot stand behind what is certainly new.
+  const firstNew = rest.find((index) => standing(index) === "unheard");
+  const isKnown = (index: number) => index < (firstNew ?? messages.length) && !isFresh(index);
   const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
   const isEdited = (index: number) => standings.get(index) !== "known";
   // Its client has written something else around what it went on by already.
   const isRewritten =
     summary !== undefined && summary < lastKnown && goneOnBy(messages[summary]!, session);
-  const isFreshSummary = (index: number) => standings.get(index) === "new" && !isRewritten;
-  const displaced = displacedReply(known, session, messages, firstNew);
+  const isFreshSummary = (index: number) => isFresh(index) && standings.has(index) && !isRewritten;
+  const asked = { session: session.id, tip: branch.tip };
+  const displaced = displacedReply(known, asked, messages, firstNew);
   if (displaced !== undefined) {
     const { from, reply } = displaced;
     return {
@@ -84,15 +90,15 @@ export function requestEvent(
   const tokens: string[] = [];
   for (const { token } of messages) if (token !== null) tokens.push(token);
   const own = known.session(session);
-  const before = own?.tokens ?? [];
+  const before = own?.branches[0]?.tokens ?? [];
   const summary =
     own === undefined || plan.summary === undefined
       ? undefined
       : heldSummary(messages[plan.summary]!, own);
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
-    const { answers, hash } = messages[index]!;
-    return answers.map((id) => [id, hash ?? ""] as const);
+    const { answerKeys, hash } = messages[index]!;
+    return answerKeys.map((key) => [key, hash ?? ""] as const);
   });
   return {
     type: "request",
@@ -118,14 +124,15 @@ export function endOf({ messages }: RequestSketch): { end: string; behindFirst?:
   return { end, ...(behindFirst !== null && { behindFirst }) };
 }
 
-type Standing = "known" | "edited" | "new";
+/** "unheard": certainly new, by ids of calls · "new": by its place. */
+type Standing = "known" | "edited" | "new" | "unheard";
 
 function standingsOf(
   known: KnownRequests,
   session: KnownSession,
   messages: readonly SketchedMessage[],
   { from, made, summary }: { from: number; made: readonly number[]; summary: number | undefined },
-): Map<number, Standing> {
+): { branch: BranchFit; standings: Map<number, Standing> } {
   const standings = new Map<number, Standing>();
   const indexes: number[] = [];
   const all: string[] = [];
@@ -135,14 +142,17 @@ function standingsOf(
     indexes.push(index);
     all.push(token);
   }
-  const start = lengthOfCommonStart(session.tokens, all);
-  const places = placesOf(session.tokens.slice(start), all.slice(start));
+  const branch = fitBranch(
+    session,
+    all,
+    (at) => indexes[at] !== summary && made.includes(indexes[at]!),
+  );
+  const isOnce = onceIn(messages);
   // Nearly all of them stand before it.
   for (let at = indexes.findLastIndex((index) => index < from) + 1; at < indexes.length; at++) {
     const index = indexes[at]!;
     const message = messages[index]!;
-    const byWords = at < start || places.has(at - start) ? "known" : "new";
-    standings.set(index, hasIds(message) ? standingOfIds(known, session, message) : byWords);
+    standings.set(index, standingOf(known, session, message, { isThere: branch.has(at), isOnce }));
   }
   const newest = messages.length - 1;
   const isLast = indexes.at(-1) === newest;
@@ -150,60 +160,59 @@ function standingsOf(
   // the same words are said anew.
   const isBehindNew =
     messages[newest - 1]?.speaker === "model" &&
-    standings.get(newest - 1) === "new" &&
+    isNewOne(standings.get(newest - 1)) &&
     (newest - 1 === summary || !made.includes(newest - 1));
   if (isLast && messages[newest]!.speaker === "person")
-    standings.set(newest, isSaidAgain(session, all.at(-1)!) && !isBehindNew ? "known" : "new");
-  return standings;
+    standings.set(
+      newest,
+      isSaidAgain(branch, all, made.includes(newest - 1)) && !isBehindNew ? "known" : "new",
+    );
+  return { branch, standings };
 }
 
-/** Anchors first: what people say, they say again and again. */
-function placesOf(before: readonly string[], next: readonly string[]): Map<number, number> {
-  const indexes = (tokens: readonly string[]) =>
-    tokens.flatMap((token, index) => (isAnchor(token) ? [index] : []));
-  const [anchorsBefore, anchorsNext] = [indexes(before), indexes(next)];
-  const anchored = commonOrder(
-    anchorsBefore.map((index) => before[index]!),
-    anchorsNext.map((index) => next[index]!),
-  );
-  const places = new Map<number, number>();
-  let from = { before: 0, next: 0 };
-  const fillUpTo = (to: { before: number; next: number }) => {
-    const between = commonOrder(
-      before.slice(from.before, to.before),
-      next.slice(from.next, to.next),
-    );
-    for (const [at, place] of between) places.set(from.next + at, from.before + place);
-    from = { before: to.before + 1, next: to.next + 1 };
-  };
-  for (const [at, place] of [...anchored].sort(([a], [b]) => a - b)) {
-    const pair = { before: anchorsBefore[place]!, next: anchorsNext[at]! };
-    fillUpTo(pair);
-    places.set(pair.next, pair.before);
-  }
-  fillUpTo({ before: before.length, next: next.length });
-  return places;
-}
+const isNewOne = (standing: Standing | undefined) => standing === "new" || standing === "unheard";
 
 /**
  * The request that is open is sent until it is answered; who says the same after that says it
  * anew.
  */
-function isSaidAgain({ tokens }: KnownSession, token: string): boolean {
+function isSaidAgain(
+  { tokens }: BranchFit,
+  all: readonly string[],
+  isBehindMade: boolean,
+): boolean {
+  const before = all.at(-2);
   const asked = tokens.findLastIndex((other) => !isAnchor(other));
-  return tokens[asked] === token && !isSaid(tokens.at(-1));
+  // Where the reply before it is another, it was asked in another branch.
+  const isThere =
+    isBehindMade || before === undefined || !isSaid(before) || tokens[asked - 1] === before;
+  return tokens[asked] === all.at(-1) && isThere && !isSaid(tokens.at(-1));
 }
 
 const hasIds = ({ calls, answers }: SketchedMessage) => calls.length > 0 || answers.length > 0;
 
-function standingOfIds(
+/** Keys that one message alone has: a server may give an id again, whatever it looks like. */
+function onceIn(messages: readonly SketchedMessage[]): (key: string) => boolean {
+  const made = new Set<string>();
+  const again = new Set<string>();
+  for (const { callKeys } of messages)
+    for (const key of callKeys)
+      if (made.has(key)) again.add(key);
+      else made.add(key);
+  return (key) => isSure(key) && !again.has(key);
+}
+
+function standingOf(
   known: KnownRequests,
   session: KnownSession,
-  { calls, answers, hash }: SketchedMessage,
+  { callKeys, answerKeys, hash }: SketchedMessage,
+  { isThere, isOnce }: { isThere: boolean; isOnce: (key: string) => boolean },
 ): Standing {
-  const answered = answers.map((id) => known.call(session.id, id)?.answer ?? null);
-  if (calls.some((id) => known.call(session.id, id) === undefined)) return "new";
-  if (answered.includes(null)) return "new";
+  const answered = answerKeys.map((key) => known.call(session.id, key)?.answer ?? null);
+  if (callKeys.some((key) => known.call(session.id, key) === undefined)) return "unheard";
+  if (answered.includes(null)) return "unheard";
+  const keys = [...callKeys, ...answerKeys];
+  if (!isThere && !keys.some(isOnce)) return "new";
   return answered.every((before) => before === hash) ? "known" : "edited";
 }
 
@@ -215,10 +224,4 @@ function madeUp(messages: readonly SketchedMessage[], summary: number | undefine
   const next = messages[summary + 1];
   const isReply = next?.speaker === "model" && !hasIds(next);
   return isReply ? [summary, summary + 1] : [summary];
-}
-
-function lengthOfCommonStart(a: readonly string[], b: readonly string[]): number {
-  let same = 0;
-  while (same < a.length && a[same] === b[same]) same++;
-  return same;
 }

@@ -1,5 +1,7 @@
 // Decides which session a request continues, and by what it was recognised.
 import { contentHash } from "../../text/content-hash.ts";
+import { lengthOfCommonStart } from "./branches.ts";
+import { isSure } from "./call-key.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
 import { isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
@@ -100,6 +102,8 @@ interface Found {
   known: number;
   /** Absent: no earlier request is the beginning of this one. */
   end?: KnownEnd;
+  /** True: a call of the session is in it. Absent: nobody has looked, or none is. */
+  isNamed?: boolean;
 }
 
 function matchedByKey(
@@ -111,10 +115,14 @@ function matchedByKey(
   const found =
     matchedByEnd(known, request, place, "sure") ?? matchedByEnd(known, request, place, "open");
   if (found !== undefined) return { ...found, by: "key" };
-  const isBeside = isToolless(request, own) && !goesOn(request, own) && !request.client.compacts;
+  const isOwn = (key: string) => known.call(own.id, key) !== undefined;
+  const isNamed = request.messages.some(({ callKeys }) => callKeys.some(isOwn));
+  const byKey: Found = { session: own.id, by: "key", known: 0, isNamed };
+  const isBeside =
+    isToolless(request, own) && !goesOn(request, own, byKey) && !request.client.compacts;
   return isBeside && !quotes(request, [own]).has(own) && !wishesSummary(request, own)
     ? undefined
-    : { session: own.id, by: "key", known: 0 };
+    : byKey;
 }
 
 /**
@@ -168,11 +176,9 @@ function matchedByEnd(
         const isIt = fit === "again" ? wanted === "sure" : wanted === "open" && ends.length === 1;
         return isNewest && isIt;
       });
-    const best =
-      wanted === "sure" || fitting.length === 1
-        ? pickBest(known, request, fitting, { hash, family })
-        : undefined;
-    if (best !== undefined) return foundAt(index, best);
+    if (fitting.length === 0 || (wanted === "open" && fitting.length > 1)) continue;
+    const best = pickBest(known, request, fitting, { hash, family });
+    return best && foundAt(index, best);
   }
   return undefined;
 }
@@ -215,14 +221,17 @@ interface Fitting {
   replied: number;
 }
 
+/** Undefined: it may as well be either, and none has come just so far. */
 function pickBest(
   known: KnownRequests,
   request: RequestSketch,
   fitting: readonly Fitting[],
   { hash, family }: { hash: string; family: string | undefined },
 ): Fitting | undefined {
+  const isTip = ({ end }: Fitting) =>
+    known.session(end.session)?.branches.some(({ tip }) => tip === hash) ?? false;
   const claims: ((fitting: Fitting) => boolean)[] = [
-    ({ end }) => known.session(end.session)?.tip === hash,
+    isTip,
     ({ end }) => known.session(end.session)?.family === family,
     ({ end }) => end.head === request.head,
   ];
@@ -231,19 +240,28 @@ function pickBest(
     const better = left.filter(claim);
     if (better.length > 0) left = better;
   }
-  return left[0];
+  const [first, ...others] = left;
+  if (first === undefined || others.length === 0 || isTip(first)) return first;
+  const tokens = request.messages.flatMap(({ token }) => token ?? []);
+  const alike = left.map((each) => {
+    const { branches = [] } = known.session(each.end.session) ?? {};
+    return Math.max(...branches.map((branch) => lengthOfCommonStart(branch.tokens, tokens)));
+  });
+  const most = Math.max(...alike);
+  return alike.indexOf(most) === alike.lastIndexOf(most) ? left[alike.indexOf(most)] : undefined;
 }
 
-/** The newest id that one session alone has. */
+/** The newest id that one session alone has; ids that count up are had by anybody. */
 function matchedByCall(
   known: KnownRequests,
   request: RequestSketch,
   { mayBe }: Place,
 ): Found | undefined {
-  for (const { calls, answers } of request.messages.toReversed())
-    for (const id of [...calls, ...answers].reverse()) {
-      const session = known.sessionOfCall(id);
-      if (session !== undefined && mayBe({ session })) return { session, by: "call-id", known: 0 };
+  for (const { callKeys, answerKeys } of request.messages.toReversed())
+    for (const key of [...callKeys, ...answerKeys].filter(isSure).reverse()) {
+      const session = known.sessionOfCall(key);
+      if (session !== undefined && mayBe({ session }))
+        return { session, by: "call-id", known: 0, isNamed: true };
     }
   return undefined;
 }
@@ -287,8 +305,11 @@ function matchedByReply(
   if (!asked || reply?.token == null || reply.text.trim().length < LEAST_REPLY) return undefined;
   const { token } = reply;
   const fitting = [...known.toldReply(token)].filter((session) => {
-    const { tokens = [] } = known.session(session) ?? {};
-    return mayBe({ session }) && tokens[tokens.lastIndexOf(token) - 1] === asked;
+    const { branches = [] } = known.session(session) ?? {};
+    return (
+      mayBe({ session }) &&
+      branches.some(({ tokens }) => tokens[tokens.lastIndexOf(token) - 1] === asked)
+    );
   });
   const [session, ...others] = fitting;
   return session === undefined || others.length > 0
@@ -396,8 +417,7 @@ const isToolless = (request: RequestSketch, session: KnownSession) =>
 function goesOn(request: RequestSketch, session: KnownSession, found?: Found): boolean {
   if (request.head !== session.head || isAsking(request.messages.at(-1))) return false;
   if (found?.end !== undefined) return found.end.kind === "turn";
-  const isNamed = found?.by === "call-id";
-  return isNamed || summaryIn(request.messages, session) !== undefined;
+  return found?.isNamed === true || summaryIn(request.messages, session) !== undefined;
 }
 
 /** Clients ask at length; a person who wants a summary does not. */

@@ -1,7 +1,8 @@
 // Whether what follows a known request is the reply that was given to it.
+import { isNamed, isSure } from "./call-key.ts";
 import type { KnownEnd, KnownReply } from "./known-requests.ts";
-import { hashOfForm, hashOfWords } from "./reply-marks.ts";
-import type { RequestSketch, SketchedMessage } from "./sketch.ts";
+import { hashOfWords } from "./reply-marks.ts";
+import { hashOfForm, type RequestSketch, type SketchedMessage } from "./sketch.ts";
 
 /**
  * "sure": it is, or nothing contradicts · "open": nobody knows what the reply was · "again": no
@@ -57,7 +58,7 @@ function isBehindBroken(following: readonly SketchedMessage[], reply: KnownReply
     else run = [];
     if (run.length === 1) runs++;
     if (run.length > MOST_ITEMS) return false;
-    const hasId = message.calls.some((call) => reply.calls.includes(call));
+    const hasId = message.callKeys.some((call) => isNamed(call) && reply.calls.includes(call));
     const isLong = message.text.trim().length >= LEAST_WORDS;
     if (hasId || (isLong && message.speaker === "model" && isReply(run, reply))) return true;
   }
@@ -71,10 +72,12 @@ export const isLike = (
 ): boolean => a.head === b.head && a.tools.join() === b.tools.join();
 
 function isReply(said: readonly SketchedMessage[], reply: KnownReply): boolean {
-  const calls = said.flatMap((message) => message.calls);
+  const calls = said.flatMap((message) => message.callKeys);
+  if (calls.some(isSure) && reply.calls.some(isSure))
+    return calls.some((call) => isSure(call) && reply.calls.includes(call));
+  const isNamedOtherwise = (call: string) => isNamed(call) && !reply.calls.includes(call);
+  if (reply.calls.some(isNamed) && calls.some(isNamedOtherwise)) return false;
   const forms = said.flatMap((message) => message.forms.map(hashOfForm));
-  if (calls.length > 0 && reply.calls.length > 0)
-    return calls.some((call) => reply.calls.includes(call));
   if (forms.length !== reply.forms.length && reply.whole) return false;
   if (forms.some((form) => !reply.forms.includes(form))) return false;
   return hashOfWords(said.map(({ text }) => text)) === reply.words;

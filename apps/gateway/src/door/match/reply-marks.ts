@@ -1,7 +1,7 @@
 // Says by which hashes a reply is recognised, so that none of its words need be kept.
 import { contentHash } from "../../text/content-hash.ts";
 import type { ReplyEvent, RequestKind } from "./known-requests.ts";
-import { saidToken } from "./sketch.ts";
+import { hashOfForm, saidToken } from "./sketch.ts";
 import { wordMark } from "./word-marks.ts";
 
 /** A summary that is shorter tells nothing. */
@@ -31,8 +31,6 @@ export const replyMarks = (
     ...(summaries.length > 0 && { summaries }),
   };
 };
-
-export const hashOfForm = (form: string): string => contentHash(form);
 
 /** Clients trim, and break lines otherwise. */
 export const hashOfWords = (texts: readonly string[]): string =>

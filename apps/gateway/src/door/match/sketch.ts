@@ -3,12 +3,17 @@ import { type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorRequest, DoorWire, JsonObject, MessageLook } from "../wires/door-wire.ts";
 import { canonical } from "../wires/json.ts";
+import { callKeys, isCounting, isSure, keyOfOlder, strayKey } from "./call-key.ts";
 import type { ClientKey } from "./client-key.ts";
 
 /** Its identity is the hash of what it was. */
 export interface SketchedMessage extends MessageLook {
   /** The same; null: it has none. */
   hash: string | null;
+  /** By what the calls it makes are known; see `callKeys`. */
+  callKeys: readonly string[];
+  /** The same of those it answers, as they stand before it. */
+  answerKeys: readonly string[];
   /** Of this message and all before it. */
   end: string;
   /**
@@ -17,8 +22,8 @@ export interface SketchedMessage extends MessageLook {
    */
   behindFirst: string | null;
   /**
-   * What it is found by when what stands before it has changed: its first id, a reply by its words,
-   * anything else as a whole. Null: it has nothing to be found by.
+   * What it is found by when what stands before it has changed: its first call, or the first that it
+   * answers, a reply by its words, anything else as a whole. Null: it has nothing to be found by.
    */
   token: string | null;
 }
@@ -51,7 +56,7 @@ export function* sketchSteps(
   // The chain begins with the wire: what looks alike on two is not the same conversation.
   let chain: Chain = {
     ...{ end: wire.api, behindFirst: START_BEHIND + wire.api, isIntroduced: false },
-    newest: undefined,
+    ...{ newest: undefined, open: [] },
   };
   for (const message of messages.slice(leading)) {
     const link = linkBehind(chain, message, (before) =>
@@ -73,6 +78,14 @@ interface Chain {
   /** True: something stands before the person's first words. */
   isIntroduced: boolean;
   newest: SketchedMessage | undefined;
+  /** What the model called when it spoke last. */
+  open: readonly OpenCall[];
+}
+
+interface OpenCall {
+  /** Empty: it has none. */
+  id: string;
+  key: string;
 }
 
 type Link = Chain & { newest: SketchedMessage };
@@ -101,13 +114,45 @@ function lookAt(wire: DoorWire, message: JsonObject, before: Chain, index: numbe
   const chained = isSecondOfPerson ? START_BEHIND + wire.api : before.behindFirst;
   const behindFirst =
     isIntroduced && hashBehind !== null ? contentHash(chained + hashBehind) : chained;
+  const calls = keysOfCalls(look);
+  const answers = keysOfAnswers(look, before.open);
+  const open = openBehind(look, calls, before);
   // What is only computed when it is asked for stays so.
   const newest = Object.assign(look, {
-    ...{ identity: hash, hash, end, token: tokenOf(look, hash) },
+    ...{ identity: hash, hash, end, callKeys: calls, answerKeys: answers },
+    token: tokenOf(look, { hash, calls, answers }),
     behindFirst: isIntroduced ? behindFirst : null,
   });
-  return { end, behindFirst, isIntroduced, newest };
+  return { end, behindFirst, isIntroduced, newest, open };
 }
+
+function keysOfCalls(look: MessageLook): readonly string[] {
+  if (look.speaker !== "model") return look.calls;
+  if (look.calls.length > 0 && !look.calls.some(isCounting)) return look.calls;
+  return callKeys(look.calls, look.forms.map(hashOfForm));
+}
+
+/** Where ids repeat, the call is the one that stands right before. */
+function keysOfAnswers(look: MessageLook, open: readonly OpenCall[]): readonly string[] {
+  const { speaker, answers } = look;
+  if (answers.length === 0) return speaker === "tools" && open[0] ? [open[0].key] : [];
+  return answers.map((id) => open.findLast((call) => call.id === id)?.key ?? strayKey(id));
+}
+
+function openBehind(
+  { speaker, calls, answers }: MessageLook,
+  keys: readonly string[],
+  { open, newest }: Chain,
+): readonly OpenCall[] {
+  // Results without ids come in the order of the calls.
+  if (speaker === "tools") return answers.length === 0 ? open.slice(1) : open;
+  if (speaker !== "model") return open;
+  const own = keys.map((key, at) => ({ id: calls[at] ?? "", key }));
+  return newest?.speaker === "model" ? [...open.slice(-MOST_OPEN), ...own] : own;
+}
+
+/** Calls before these, of one reply, are not answered any more. */
+const MOST_OPEN = 128;
 
 function hashBehindFirstPart(wire: DoorWire, message: JsonObject): string | null {
   const list = ["content", "parts"].find((name) => Array.isArray(message[name]));
@@ -117,18 +162,44 @@ function hashBehindFirstPart(wire: DoorWire, message: JsonObject): string | null
   return identity === null ? null : contentHash(identity);
 }
 
-function tokenOf({ calls, answers, speaker, text }: MessageLook, hash: string | null) {
-  if (calls.length > 0) return `${ANCHOR}calls ${calls[0]}`;
-  if (answers.length > 0) return `${ANCHOR}answers ${answers[0]}`;
+function tokenOf(
+  { speaker, text }: MessageLook,
+  {
+    hash,
+    calls,
+    answers,
+  }: Record<"calls" | "answers", readonly string[]> & {
+    hash: string | null;
+  },
+) {
+  if (calls.length > 0) return `${CALLS}${calls[0]}`;
+  if (answers.length > 0) return `${ANSWERS}${answers[0]}`;
   if (hash === null) return null;
   return speaker === "model" && text.trim() !== "" ? saidToken(text) : hash;
 }
 
 /** The tokens that a reply will be found by. */
-export const tokensOfReply = (reply: {
-  said: readonly string[];
-  calls: readonly string[];
-}): string[] => [...reply.said, ...reply.calls.map((call) => `${ANCHOR}calls ${call}`)];
+export const tokensOfReply = ({
+  said,
+  calls,
+  forms,
+}: Record<"said" | "calls" | "forms", readonly string[]>): string[] => [
+  ...said,
+  ...callKeys(calls, forms).map((key) => `${CALLS}${key}`),
+];
+
+/** The same token, in which older lines of a journal name a call by its id alone. */
+export function tokenOfOlder(token: string, keys: readonly string[]): string {
+  const start = [CALLS, ANSWERS].find((each) => token.startsWith(each));
+  return start === undefined ? token : `${start}${keyOfOlder(token.slice(start.length), keys)}`;
+}
+
+/** True: it is said or called once, unless a server repeats itself. */
+export const tellsAlone = (token: string): boolean =>
+  isSaid(token) || (token.startsWith(CALLS) && isSure(token.slice(CALLS.length)));
+
+/** True: a model says or calls it. */
+export const isOfModel = (token: string): boolean => isSaid(token) || token.startsWith(CALLS);
 
 /** Of a model or a tool: hardly ever said twice. */
 export const isAnchor = (token: string): boolean => token.startsWith(ANCHOR);
@@ -138,5 +209,10 @@ export const isSaid = (token: string | undefined): boolean =>
   token?.startsWith(`${ANCHOR}said `) === true;
 
 const ANCHOR = "= ";
+const CALLS = `${ANCHOR}calls `;
+const ANSWERS = `${ANCHOR}answers `;
+
+/** By name and arguments; see `formOf`. */
+export const hashOfForm = (form: string): string => contentHash(form);
 
 export const saidToken = (text: string): string => `${ANCHOR}said ${contentHash(text.trim())}`;

@@ -11,7 +11,7 @@ const SUMMARY = "What was said and done until here. ".repeat(120);
 function* eventsOf(session: string, turns: number): Generator<DoorEvent> {
   for (let turn = 0; turn < turns; turn++) {
     const end = contentHash(`${session} ${turn}`);
-    const call = `call_${session}_${turn}`;
+    const call = `call_${session}_${turn}_x9y8z7w6`;
     const isLast = turn === turns - 1;
     const kind = isLast ? "compaction" : "turn";
     yield {
@@ -46,8 +46,10 @@ describe("what the door remembers", () => {
       Array.from({ length: 20 }, (_, index) => `agent:main:chat-${index + 30}`),
     );
     expect(memory.notesOf("agent:main:chat-0")).toEqual({ marks: {}, scale: 1 });
-    expect(memory.known.sessionOfCall("call_agent:main:chat-0_1")).toBeUndefined();
-    expect(memory.known.sessionOfCall("call_agent:main:chat-49_1")).toBe("agent:main:chat-49");
+    expect(memory.known.sessionOfCall("call_agent:main:chat-0_1_x9y8z7w6")).toBeUndefined();
+    expect(memory.known.sessionOfCall("call_agent:main:chat-49_1_x9y8z7w6")).toBe(
+      "agent:main:chat-49",
+    );
   });
 
   it("weighs the texts of summaries, which are all that it keeps of texts", () => {

@@ -15,6 +15,7 @@ import { takeBackBehind } from "../../sessions/undo-turn.ts";
 import { noteWrite } from "../../sessions/writes.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
+import { callKeys } from "../match/call-key.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
 import { journalFile, readOne } from "../memory/journal-files.ts";
 import {
@@ -293,8 +294,13 @@ const toldBy = ({ content }: AssistantMessage): string =>
     .replace(/\s+/g, " ")
     .trim();
 
+/** By keys, where a server has given ids. */
 const callsOf = ({ content }: AssistantMessage): string[] =>
-  content.flatMap((block) => (block.type === "toolCall" && block.id !== "" ? [block.id] : []));
+  content.flatMap((block) =>
+    block.type === "toolCall" && block.id !== ""
+      ? callKeys([block.id], [formOf(block.name, block.arguments)])
+      : [],
+  );
 
 /** Neither flushed nor large, so that no other thread need be asked. */
 function appendTo(file: string, text: string): void {

@@ -1,5 +1,6 @@
 // Plays agents with the habits of real clients, one request at a time.
 import type { Chance } from "../../demo/chance.ts";
+import { contentHash } from "../../text/content-hash.ts";
 import type { Said, SaidCall, Writing, WrittenRequest } from "./conversation.ts";
 import type { Habits } from "./habits.ts";
 import { writeRequest } from "./write-request.ts";
@@ -65,17 +66,37 @@ export class Agent {
   /** Its own compaction is under way, perhaps in the background. */
   #compacts = false;
 
-  constructor(world: World, habits: Habits, parent?: Agent) {
+  constructor(world: World, habits: Habits, parent?: Agent, window?: Agent) {
     this.#world = world;
     this.habits = habits;
-    this.label = `${habits.name}-${world.next()}`;
-    this.#session = parent === undefined ? this.label : parent.#session;
+    this.label = window?.label ?? `${habits.name}-${world.next()}`;
+    const relative = window ?? parent;
+    this.#session = relative === undefined ? this.label : relative.#session;
     this.#parent = parent?.label;
     this.#head =
       parent === undefined ? habits.head : [...habits.head.slice(0, -1), "You are a subagent."];
     const before = parent === undefined ? habits.before : [];
     this.said = before.map((text) => this.#person(text));
+    if (window !== undefined) this.#goOnFrom(window);
     world.agents.push(this);
+  }
+
+  /** As the same conversation in another window, in which something else is said next. */
+  #goOnFrom(window: Agent): void {
+    this.#head = window.#head;
+    this.#requests = window.#requests;
+    this.#forgetsThinking = window.#forgetsThinking;
+    this.#begun = true;
+    this.said = [...window.said, this.#person(`Beside: number ${this.#world.next()}.`)];
+  }
+
+  /** By its upstream, of a reply's calls. */
+  idOf(index: number, name: string): string {
+    const { ids } = this.habits;
+    if (ids === "restarting") return `call_${index}`;
+    if (ids !== "counted") return `call_${contentHash(String(this.#world.next())).slice(0, 20)}`;
+    const before = this.said.flatMap((one) => (one.by === "model" ? one.calls : []));
+    return `functions.${name}:${before.length + index}`;
   }
 
   /** Undefined: it waits. */
@@ -91,8 +112,11 @@ export class Agent {
       if (title !== undefined) return title;
     } else if (this.said.at(-1)?.by === "model") {
       if (this.#parent === undefined && chance.happens(0.2)) this.#resume();
+      const { hasWindows = false } = this.habits;
+      if (hasWindows && this.#parent === undefined && !this.#compacts && this.#opensWindow())
+        new Agent(this.#world, this.habits, undefined, this);
       if (!this.#compacts && chance.happens(0.1)) this.#goBack();
-      else this.said.push(this.#person(chance.pick(FOLLOW_UPS)));
+      else this.said.push(this.#person(this.#followUp()));
     }
     if (this.#requests > 3 && !this.#compacts && chance.happens(0.15)) {
       const compaction = this.#compactionAsk();
@@ -100,6 +124,17 @@ export class Agent {
     }
     this.#mask();
     return this.#turnAsk();
+  }
+
+  #followUp(): string {
+    const text = this.#world.chance.pick(FOLLOW_UPS);
+    return this.habits.neverRepeats ? `${text} (${this.#world.next()})` : text;
+  }
+
+  #opensWindow(): boolean {
+    const { agents, chance } = this.#world;
+    const windows = agents.filter(({ label }) => label === this.label);
+    return agents.length < 12 && windows.length < 3 && chance.happens(0.15);
   }
 
   #turnAsk(): Ask {
@@ -147,7 +182,7 @@ export class Agent {
     // Where no model has spoken, nothing else would tell whose call it was.
     const isTold = this.habits.ids !== false || this.said.some(({ by }) => by === "model");
     if (isTold && chance.happens(0.4)) {
-      const call = { id: `call_broken_${next()}`, name: "read", args: { path: `b${next()}` } };
+      const call = { id: this.idOf(0, "read"), name: "read", args: { path: `b${next()}` } };
       const text = chance.happens(0.5) ? "" : `Let me see, for the ${next()}th time,`;
       const results = [{ id: call.id, name: call.name, text: this.#output() }];
       this.#broken.push(
@@ -226,7 +261,8 @@ export class Agent {
     const asks = this.#besideAsk([...told.map(renamed), asked], {
       ...{ tools: [], model: "flash", head: ["Look."] },
     });
-    const hasIds = this.habits.ids !== false;
+    // Ids that count up tell nobody whose they are.
+    const hasIds = this.habits.ids === undefined;
     return { ...asks, showsIds: hasIds && newest.some((one) => one.by === "tools") };
   }
 
@@ -295,13 +331,14 @@ export class Agent {
   }
 
   #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
-    const { api, tools, marks, ids, code, body } = this.habits;
+    const { api, tools, marks, reminds, ids, code, body } = this.habits;
     return writeRequest(api, said, {
       model: "model",
       head: this.#head,
       tools: this.#parent === undefined ? tools : tools.slice(0, -1),
       forgetsThinking: this.#forgetsThinking,
       ...(marks && { marks }),
+      ...(reminds && { reminder: `Reminder: number ${this.#world.next()}.` }),
       ...(ids === false && { ids }),
       ...(code && { code }),
       ...(body && { more: body(this.label, this.#session) }),

@@ -21,6 +21,8 @@ export interface Writing {
   tools: readonly string[];
   /** Anthropic: the newest message bears a marker. Absent: none does. */
   marks?: boolean;
+  /** Anthropic: said in the newest message, behind what is its own. Absent: nothing is. */
+  reminder?: string;
   /** True: thinking does not go back. Absent: it does. */
   forgetsThinking?: boolean;
   /** Responses: tools are listed in the input, and take a text. Absent: they are functions. */

@@ -19,8 +19,12 @@ export interface CompactionHabit {
 export interface Habits {
   name: string;
   api: DoorApi;
-  /** False: its upstream gives calls no ids. Absent: it does. */
-  ids?: boolean;
+  /**
+   * How its upstream names calls. False: it does not · "restarting": `call_0` is the first of each
+   * reply · "counted": by their number in the conversation, as Kimi K2 does. Absent: each by a name
+   * that no other has.
+   */
+  ids?: false | "restarting" | "counted";
   /** Headers that name conversation and parent. Absent: it tells neither. */
   headers?(conversation: string, session: string, parent?: string): Record<string, string>;
   /** Members of the body that name them. */
@@ -46,6 +50,12 @@ export interface Habits {
   checksLoops?: boolean;
   /** Some of its turns go without tools: it plans, or must answer now. */
   plans?: boolean;
+  /** The same conversation is resumed twice, in windows that go on in turns. */
+  hasWindows?: boolean;
+  /** Its person never says the same twice. */
+  neverRepeats?: boolean;
+  /** Anthropic: a reminder stands in the newest message alone, and moves on with it. */
+  reminds?: boolean;
   /** Its model says nothing beside its calls, and answers nobody before it compacts. */
   isWordless?: boolean;
   compaction?: CompactionHabit;
@@ -227,5 +237,35 @@ export const HABITS: readonly Habits[] = [
       asks: "history",
       restart: (said, summary) => [...persons(said), made(`So far:\n${summary}`)],
     },
+  },
+];
+
+const named = (name: string): Habits => HABITS.find((habits) => habits.name === name)!;
+
+const WINDOWED: readonly Habits[] = HABITS.map(({ compaction, ...habits }) => ({
+  ...{ ...habits, name: `${habits.name} in windows`, hasWindows: true },
+  // What a window begins again with may be another's as well, unless its words are its own.
+  ...(habits.name === "kimi" && compaction && { compaction, neverRepeats: true }),
+}));
+
+const windowed = (name: string): Habits =>
+  WINDOWED.find((habits) => habits.name === `${name} in windows`)!;
+
+/** The same agents where ids of calls repeat, and with more than one window. */
+export const ODD_HABITS: readonly Habits[] = [
+  ...(["pi", "qwen", "kimi", "copilot", "cline", "claude-code", "codex"] as const).flatMap((name) =>
+    (["restarting", "counted"] as const).map(
+      (ids): Habits => ({ ...named(name), name: `${name} with ${ids} ids`, ids }),
+    ),
+  ),
+  { ...named("gemini"), name: "gemini without ids, masking", ids: false, isWordless: true },
+  { ...named("gemini"), name: "gemini with restarting ids", ids: "restarting", isWordless: true },
+  ...WINDOWED,
+  { ...named("claude-code"), name: "claude-code with reminders", reminds: true },
+  {
+    ...{ ...windowed("claude-code"), name: "claude-code with reminders in windows", reminds: true },
+  },
+  {
+    ...{ ...windowed("kimi"), name: "kimi with counted ids in windows", ids: "counted" },
   },
 ];

@@ -31,7 +31,12 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   const wrong: string[] = [];
   const ways = new Set<MatchedBy>();
 
-  const replyOf = ({ ask, agent: { habits: own } }: Flight): Reply | null => {
+  const argsOf = ({ label, habits: { ids } }: Agent) =>
+    // Where ids do not tell calls from each other, arguments may not either, within a conversation.
+    ids === undefined || chance.happens(0.5) ? `f${++count}` : `${label}/f${chance.below(2)}`;
+
+  const replyOf = ({ ask, agent }: Flight): Reply | null => {
+    const own = agent.habits;
     if (chance.happens(0.08)) return null;
     const { isWordless = false } = own;
     const answers = chance.happens(isWordless ? 0.05 : 0.3);
@@ -42,10 +47,9 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
           ? ""
           : `A reply of many and more and still more words, number ${++count}.`,
       thinking: own.api === "openai-completions" && chance.happens(0.5) ? "" : `t${++count}`,
-      calls: Array.from({ length: calls }, () => ({
-        id: `call_${++count}`,
-        name: "read",
-        args: { path: `f${++count}` },
+      calls: Array.from({ length: calls }, (_, index) => ({
+        ...{ id: agent.idOf(index, "read"), name: "read" },
+        args: { path: argsOf(agent) },
       })),
     };
   };
@@ -98,7 +102,10 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     const label = labels.get(session) ?? agent.label;
     if (label !== agent.label) tell(`was merged with ${label}`);
     const known = sessions.get(agent.label) ?? session;
-    if (known !== session) tell(`was split from ${known}`);
+    // Where nothing told whose summary was wanted, ids that count up do not either.
+    const isTold = agent.habits.ids === undefined || match.by !== "nothing";
+    const isOtherwise = agent.said.some(({ isSummary }) => isSummary) && !isTold;
+    if (known !== session && !isOtherwise) tell(`was split from ${known}`);
     labels.set(session, agent.label);
     sessions.set(agent.label, session);
 

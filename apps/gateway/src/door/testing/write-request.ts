@@ -224,7 +224,10 @@ function messageOf(one: Said, forgetsThinking: boolean | undefined): Written {
   }
 }
 
-const messages: Writer = (said, { model, head, tools, marks, forgetsThinking, maxTokens, more }) =>
+const messages: Writer = (
+  said,
+  { model, head, tools, marks, reminder, forgetsThinking, maxTokens, more },
+) =>
   draft(
     "/v1/messages",
     "messages",
@@ -241,21 +244,31 @@ const messages: Writer = (said, { model, head, tools, marks, forgetsThinking, ma
       ...more,
     },
     marked(
-      said.map((one) => messageOf(one, forgetsThinking)),
+      reminded(
+        said.map((one) => messageOf(one, forgetsThinking)),
+        reminder,
+      ),
       marks === true,
     ),
   );
 
 const MARK = { type: "ephemeral" };
 
+const blocksOf = ({ content }: Part): Part[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : (content as Part[]);
+
+function reminded(written: Written[], reminder: string | undefined): Written[] {
+  const last = written.at(-1);
+  if (reminder === undefined || last === undefined || last.message.role !== "user") return written;
+  const content = [...blocksOf(last.message), { type: "text", text: reminder }];
+  return [...written.slice(0, -1), { ...last, message: { ...last.message, content } }];
+}
+
 /** A text that bears a marker is a block; one that bears none any more is a text again. */
 function marked(written: Written[], marks: boolean): Written[] {
   const last = written.at(-1);
   if (!marks || last === undefined) return written;
-  const { content } = last.message;
-  const blocks = (
-    typeof content === "string" ? [{ type: "text", text: content }] : content
-  ) as Part[];
+  const blocks = blocksOf(last.message);
   const block = { ...blocks.at(-1), cache_control: MARK };
   return [
     ...written.slice(0, -1),
