@@ -261,7 +261,7 @@ export const ODD_HABITS: readonly Habits[] = [
   { ...named("gemini"), name: "gemini without ids, masking", ids: false, isWordless: true },
   { ...named("gemini"), name: "gemini with restarting ids", ids: "restarting", isWordless: true },
   ...WINDOWED,
-  { ...named("claude-code"), name: "claude-code with reminders", reminds: true },
+  { ...named("claude-code"), name: "claude-code with reminders", reminds: true, plans: false },
   {
     ...{ ...windowed("claude-code"), name: "claude-code with reminders in windows", reminds: true },
   },
