@@ -172,7 +172,8 @@ function matchedByEnd(
       .filter(({ end, fit }) => {
         if (fit !== "again" && fit !== "dropped") return fit === wanted;
         // Where its session went on, or others began alike, it may be somebody else who asks.
-        const isNewest = end.kind !== "turn" || known.session(end.session)?.tip === hash;
+        const isNewest =
+          end.kind !== "turn" || known.session(end.session)?.branches[0]?.tip === hash;
         const isIt = fit === "again" ? wanted === "sure" : wanted === "open" && ends.length === 1;
         return isNewest && isIt;
       });

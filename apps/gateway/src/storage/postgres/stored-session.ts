@@ -60,7 +60,7 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
       const step = { entries, deliveries: [], report: null, ...more, follows, said };
       await log.store({ ...step, header: toJson(header) });
       if (said.length > 0) inbox.letGo(sessionKey, said);
-      if (entries.length > 0)
+      if (entries.length > 0 || keep !== undefined)
         await copy.compaction.graft({ keep: keep ?? before.length, leafId, entries });
     } catch (error) {
       isBroken = true;
