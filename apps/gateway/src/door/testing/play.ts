@@ -31,9 +31,12 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   const wrong: string[] = [];
   const ways = new Set<MatchedBy>();
 
-  const argsOf = ({ label, habits: { ids } }: Agent) =>
-    // Where ids do not tell calls from each other, arguments may not either, within a conversation.
-    ids === undefined || chance.happens(0.5) ? `f${++count}` : `${label}/f${chance.below(2)}`;
+  const argsOf = ({ label, habits: { ids, compaction } }: Agent) => {
+    // Where ids do not tell calls from each other, arguments may not either, within a conversation;
+    // of what a compaction keeps, nothing else would tell which it was.
+    const mayRepeat = ids !== undefined && (ids !== "restarting" || compaction === undefined);
+    return mayRepeat && chance.happens(0.5) ? `${label}/f${chance.below(2)}` : `f${++count}`;
+  };
 
   const replyOf = ({ ask, agent }: Flight): Reply | null => {
     const own = agent.habits;
