@@ -263,7 +263,8 @@ export const ODD_HABITS: readonly Habits[] = [
   ...WINDOWED,
   { ...named("claude-code"), name: "claude-code with reminders", reminds: true, plans: false },
   {
-    ...{ ...windowed("claude-code"), name: "claude-code with reminders in windows", reminds: true },
+    ...{ ...windowed("claude-code"), name: "claude-code with reminders in windows" },
+    ...{ reminds: true, plans: false },
   },
   {
     ...{ ...windowed("kimi"), name: "kimi with counted ids in windows", ids: "counted" },
