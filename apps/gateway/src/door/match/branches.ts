@@ -1,4 +1,4 @@
-// Keeps the branches of one session apart: each is the messages of a window of its client.
+// Keeps the branches of one session apart.
 import { tellsAlone } from "./sketch.ts";
 
 /** What one request had, and the reply to it. */
@@ -42,7 +42,7 @@ export function branchesReplied(
   );
 }
 
-/** All that was asked stands at the beginning, or somewhere what was replied, behind its request. */
+/** All that was asked stands at the beginning, or its reply somewhere, behind the request. */
 function isTakenOn({ tokens, replied }: Branch, next: readonly string[]): boolean {
   const asked = tokens.length - replied;
   if (lengthOfCommonStart(tokens, next) >= asked) return true;

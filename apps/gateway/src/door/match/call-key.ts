@@ -1,4 +1,4 @@
-// By what a call is known: its id, and what it asks for where other calls may have that id.
+// Says by what a call is known where other calls may have its id.
 
 /**
  * Ids that count up (`call_0`, `functions.read:7`) are given again, in the next reply or in another

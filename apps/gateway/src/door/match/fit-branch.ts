@@ -1,4 +1,4 @@
-// Finds the branch of a session that a request goes on from, and its messages there.
+// Finds the branch of a session that a request goes on from.
 import { type Branch, lengthOfCommonStart } from "./branches.ts";
 import { commonOrder } from "./common-order.ts";
 import type { KnownSession } from "./known-requests.ts";
@@ -10,8 +10,8 @@ export interface BranchFit extends Pick<Branch, "tip" | "tokens"> {
 }
 
 /**
- * `tokens` are the request's. It goes on from the branch whose newest reply is the last thing that it
- * has of the model, else from the one that has most of it without a gap; of equal ones from the
+ * `tokens` are the request's. It goes on from the branch whose newest reply is the last thing that
+ * it has of the model, else from the one that has most of it without a gap; of equal ones from the
  * newest. What its client makes up, where `isMade`, tells nothing.
  */
 export function fitBranch(
