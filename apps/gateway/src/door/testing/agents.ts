@@ -191,9 +191,17 @@ export class Agent {
       );
     }
     // Some say something else instead, without what they have of it.
-    if (this.#broken.length === 0 && this.said.at(-1)?.by === "person" && chance.happens(0.25))
+    const mayRestate = this.#broken.length === 0 && this.said.at(-1)?.by === "person";
+    if (mayRestate && this.#restates() && chance.happens(0.25))
       this.said.push(this.#person(`Rather: number ${next()}.`));
     else this.#beside.push(this.#again(request));
+  }
+
+  /** Where more than the reply tells its messages apart; the door may store them twice elsewhere. */
+  #restates(): boolean {
+    const { ids, reminds, hasWindows, compaction } = this.habits;
+    const isPlain = ids === undefined && reminds !== true && hasWindows !== true;
+    return isPlain && compaction?.inBackground !== true;
   }
 
   #take({ text, thinking, calls }: Reply): void {

@@ -255,7 +255,8 @@ const windowed = (name: string): Habits =>
 export const ODD_HABITS: readonly Habits[] = [
   ...(["pi", "qwen", "kimi", "copilot", "cline", "claude-code", "codex"] as const).flatMap((name) =>
     (["restarting", "counted"] as const).map(
-      (ids): Habits => ({ ...named(name), name: `${name} with ${ids} ids`, ids }),
+      // A turn without tools behind a summary that nobody knows may be anybody's.
+      (ids): Habits => ({ ...named(name), name: `${name} with ${ids} ids`, ids, plans: false }),
     ),
   ),
   { ...named("gemini"), name: "gemini without ids, masking", ids: false, isWordless: true },
