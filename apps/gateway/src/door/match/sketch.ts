@@ -22,8 +22,9 @@ export interface SketchedMessage extends MessageLook {
    */
   behindFirst: string | null;
   /**
-   * What it is found by when what stands before it has changed: its first call, or the first that
-   * it answers, a reply by its words, anything else as a whole. Null: it has nothing to be found by.
+   * What it is found by when what stands before it has changed: its first call, or the first one
+   * that it answers, a reply by its words, anything else as a whole. Null: it has nothing to be
+   * found by.
    */
   token: string | null;
 }

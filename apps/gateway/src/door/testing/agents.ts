@@ -197,7 +197,7 @@ export class Agent {
     else this.#beside.push(this.#again(request));
   }
 
-  /** Where more than the reply tells its messages apart; the door may store them twice elsewhere. */
+  /** Where the rest tells its messages apart; elsewhere the door may store them twice. */
   #restates(): boolean {
     const { ids, reminds, hasWindows, compaction } = this.habits;
     const isPlain = ids === undefined && reminds !== true && hasWindows !== true;

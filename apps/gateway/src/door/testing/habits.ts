@@ -248,8 +248,7 @@ const WINDOWED: readonly Habits[] = HABITS.map(({ compaction, ...habits }) => ({
   ...(habits.name === "kimi" && compaction && { compaction, neverRepeats: true }),
 }));
 
-const windowed = (name: string): Habits =>
-  WINDOWED.find((habits) => habits.name === `${name} in windows`)!;
+const windowed = (name: string): Habits => WINDOWED[HABITS.indexOf(named(name))]!;
 
 /** The same agents where ids of calls repeat, and with more than one window. */
 export const ODD_HABITS: readonly Habits[] = [
