@@ -177,12 +177,14 @@ async function tellRing(
     const shown = shownOf(event);
     if (shown !== undefined) stream.send(shown, place(number));
   };
-  const plan = planReturn(ring, from === null ? 0 : from.number - 1, since);
+  // What is told before the message that begins a turn is of that turn, too.
+  const isFirst = from === null || ring.firstEntry() === from.entryId;
+  const plan = planReturn(ring, isFirst ? 0 : from.number - 1, since);
   if (plan.restarted !== null) restart(plan.restarted.keeps, plan.after);
-  for (let at = plan.after, isFirst = true; ; isFirst = false) {
+  for (let at = plan.after, isBegun = false; ; isBegun = true) {
     const { events, isWhole } = ring.after(at);
     // It read more slowly than is remembered.
-    if (isWhole && !isFirst) restart(ring.entryAt(at), at);
+    if (isWhole && isBegun) restart(ring.entryAt(at), at);
     for (const event of events) {
       await stream.drained();
       if (left.aborted) return;

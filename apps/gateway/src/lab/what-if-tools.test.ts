@@ -102,6 +102,7 @@ describe("what if another engine had answered", () => {
       expect(reply.status).toBe(200);
       messages.push({ role: "assistant", content: "Noted." });
     }
+    await gateway.door.settled();
     const { session, recording } = await vi.waitFor(async () => {
       const session = (await gateway.sessions())[0]!.key;
       const found = await readSessionRecording(home, session);

@@ -285,19 +285,21 @@ async function passReply(
     endTurn(parts, turn, reply, shown);
   };
   const begun: BegunAnswer = { headers: answer.headers, tail: new Uint8Array() };
-  // Of any other answer nobody knows which piece is its last.
+  // Of any other answer nobody knows which piece is its last, unless its length was told.
+  let left = Number(headerOf(answer.headers, "content-length") ?? Number.NaN);
   const isEvents = headerOf(answer.headers, "content-type")?.includes("event-stream") === true;
   const end = await relay(answer, outlet, {
     more: named,
     async peek(piece) {
       if (!turn.gone.aborted) begun.tail = piece;
-      const reply = await peek.push(piece);
+      left -= piece.length;
+      const reply = (await peek.push(piece)) ?? (left === 0 ? await peek.end("whole") : undefined);
       if (reply !== undefined) learn(reply);
       // Who has the end of a reply need not say again to what.
       if (reply !== undefined || !isEvents) await orGone(turn, parts.recorder.kept(turn));
     },
   });
-  learn(await peek.end(end));
+  if (!isLearned) learn(await peek.end(end));
   // By some wires a reply has no last event.
   if (end === "whole") await orGone(turn, parts.recorder.kept(turn));
   const ended = endedHere(turn.gone);

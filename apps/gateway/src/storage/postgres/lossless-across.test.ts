@@ -71,7 +71,7 @@ describe.skipIf(whyNoPostgres() !== null)(
       const tell = ({ port }: Place) => {
         told++;
         const lines = `Line ${told} of a long report.\n`.repeat(120);
-        return isSaid(port, "main", `Note ${told} about the harbour. ${lines}`, `note ${told}`);
+        return isSaid(port, "main", `note ${told}`, `Note ${told} about the harbour. ${lines}`);
       };
       const say = async (place: Place) => {
         for (let attempt = 0; !(await tell(place)); attempt++) {
