@@ -140,6 +140,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await store.placeOf(found, "e5");
     await store.deliveries(found);
     await store.ownerOf(found);
+    await store.standings([{ agentId: "main", key: "k5", message: "m" }]);
     await store.reports(found, { limit: 9 });
     await store.laterReports(found, { afterTurn: null, limit: 9 });
     await store.laterReports(found, { afterTurn: "t5", limit: 9 });
