@@ -15,7 +15,7 @@ export interface DisplacedReply {
 }
 
 /**
- * Undefined: the reply stands where it was given, or is not there. `firstNew`: the first message of
+ * Undefined: the reply stands where it was given, or is not there. `firstNew`: where a reply begins of
  * which ids tell that it is not stored.
  */
 export function displacedReply(

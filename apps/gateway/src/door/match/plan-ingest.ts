@@ -52,7 +52,13 @@ export function planIngest(
     summary !== undefined && summary < lastKnown && goneOnBy(messages[summary]!, session);
   const isFreshSummary = (index: number) => isFresh(index) && standings.has(index) && !isRewritten;
   const asked = { session: session.id, tip: branch.tip };
-  const displaced = displacedReply(known, asked, messages, firstNew);
+  const isOfIt = (index: number) =>
+    index >= match.stored &&
+    messages[index]!.speaker === "model" &&
+    isFresh(index) &&
+    !made.includes(index);
+  const newFrom = firstNew === undefined ? undefined : startOfReply(firstNew, isOfIt);
+  const displaced = displacedReply(known, asked, messages, newFrom);
   if (displaced !== undefined) {
     const { from, reply } = displaced;
     return {
@@ -74,6 +80,13 @@ export function planIngest(
     edited: own.filter((index) => index <= lastKnown && isEdited(index)),
     ...(summary !== undefined && { summary }),
   };
+}
+
+/** What the model said right before a call is of the same reply, on wires where it stands alone. */
+function startOfReply(index: number, isOfIt: (index: number) => boolean): number {
+  let start = index;
+  while (start > 0 && isOfIt(start - 1)) start--;
+  return start;
 }
 
 const goneOnBy = (message: SketchedMessage, session: KnownSession): boolean =>

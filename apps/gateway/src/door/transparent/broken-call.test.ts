@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
 import { startTestDoor } from "../../testing/test-door.ts";
-import type { Reply } from "../testing/agents.ts";
+import type { Ask, Reply } from "../testing/agents.ts";
 import { TestClient as Client } from "../testing/client.ts";
 import type { Said } from "../testing/conversation.ts";
 import { type Fault, startReplies } from "../testing/http-world.ts";
@@ -15,19 +15,20 @@ async function start(api: DoorApi, { ids = true }: { ids?: boolean } = {}) {
   const client = new Client(api, { ids });
   let count = 0;
   client.say("Read the parts.");
+  const playAsk = async (ask: Ask, reply: Reply, fault?: Fault) => {
+    const calls = reply.calls.map((call) => ({ ...call, id: ids ? call.id : "" }));
+    const take = () => fault === undefined && ask.take(reply);
+    const answer = { reply: { ...reply, calls }, fault };
+    return (await upstream.play(door.url, { ...ask, take }, answer)).session!;
+  };
   return {
     client,
     calling(text = ""): Reply {
       const id = `call_${++count}`;
       return { text, thinking: "", calls: [{ id, name: "read", args: { path: `f${count}` } }] };
     },
-    async play(reply: Reply, fault?: Fault) {
-      const calls = reply.calls.map((call) => ({ ...call, id: ids ? call.id : "" }));
-      const ask = client.ask();
-      const take = () => fault === undefined && ask.take(reply);
-      const answer = { reply: { ...reply, calls }, fault };
-      return (await upstream.play(door.url, { ...ask, take }, answer)).session!;
-    },
+    play: (reply: Reply, fault?: Fault) => playAsk(client.ask(), reply, fault),
+    playAsk,
     /** Behind the person's request: who says what, by the numbers of calls. */
     async stored(session: string) {
       await door.gateway.door.settled();
@@ -130,3 +131,29 @@ it.each(DOOR_APIS)("by %s, both calls in one reply are stored so, once", async (
     ...["f1", "r1", "f2", "f3", "r2", "r3", "f4"],
   ]);
 });
+
+it.each(["openai-completions", "openai-responses", "anthropic-messages"] as const)(
+  "by %s, its words and its call are stored where their client has compacted since, too",
+  async (api) => {
+    const { client, calling, play, playAsk, stored } = await start(api);
+    const first = calling();
+    const session = await play(first);
+    client.said.splice(-1, 1, resultsOf(first));
+    const lost = calling("I look at part 2 next.");
+    const came: Reply = { text: "I look at nothing more.", thinking: "", calls: [] };
+    await play(lost, "no-end");
+    await play(came);
+    const summary: Reply = {
+      ...{ text: "1. All of the parts were to be read. 2. One was.", thinking: "", calls: [] },
+    };
+    await playAsk(client.askForSummary(), summary);
+    client.said = [{ uid: null, by: "person", text: "What have we done?" }, saidOf(summary)];
+    client.said.push(saidOf(lost), resultsOf(lost), saidOf(came));
+    client.say("Go on.");
+    expect(await play(calling())).toBe(session);
+    expect(await stored(session)).toEqual([
+      ...["f1 billed", "r1", "", "I look at part 2 next f2", "r2", "I look at nothing more billed"],
+      ...["", "f3 billed"],
+    ]);
+  },
+);
