@@ -85,10 +85,11 @@ export class LiveSession {
   readonly #entries = new Map<string, TranscriptEntry>();
   readonly #described = new Map<string, DescribedEntry>();
   readonly #file: string;
-  /** Stored, and not in the journal: the process ended in between. */
-  #unknown: TranscriptEntry[] = [];
-  /** Of a reply that was ended here; the next request says what its client has of it. */
-  #part: StoredReply | undefined;
+  /**
+   * Stored last, and its client may not know of it: of a reply that was ended here, or not in the
+   * journal because the process ended in between. What is appended next says what its client has.
+   */
+  #unsure: TranscriptEntry[] = [];
   #before: RequestEvent | undefined;
   #isBegun = false;
 
@@ -109,10 +110,11 @@ export class LiveSession {
     for (const entry of branch) live.#meet(entry);
     const leafId = journal?.lines.at(-1)?.leafId ?? null;
     const known = branch.findIndex(({ id }) => id === leafId);
-    if (known >= 0 || leafId === null)
-      live.#unknown = branch.slice(known + 1).filter((entry) => messageOf(entry) !== undefined);
     const newest = live.newestReply();
-    if (newest?.id === leafId && newest.message.stopReason === "aborted") live.#part = newest;
+    const isPart = newest?.id === leafId && newest.message.stopReason === "aborted";
+    if (isPart) live.#unsure = branch.slice(-1);
+    else if (known >= 0 || leafId === null)
+      live.#unsure = branch.slice(known + 1).filter((entry) => messageOf(entry) !== undefined);
     return live;
   }
 
@@ -123,27 +125,29 @@ export class LiveSession {
 
   /** Ids of the entries, in the order of the messages. */
   async append(messages: readonly AgentMessage[]): Promise<string[]> {
-    const ids: string[] = [];
-    const part = this.#part;
-    this.#part = undefined;
-    if (part !== undefined && part.id === this.leafId) {
-      const [first] = messages;
-      if (first !== undefined && saysTheSame(part.message, first)) ids.push(part.id);
-      else await this.setReplyBeside();
-    }
-    const begun = ids.length;
-    // What was stored before the process ended is not stored again.
-    for (const [at, entry] of this.#unknown.entries()) {
-      const message = messages[begun + at];
-      if (message === undefined || !saysTheSame(messageOf(entry)!, message)) break;
-      ids.push(entry.id);
-    }
-    const left = messages.slice(ids.length);
-    this.#unknown = [];
-    if (left.length === 0) return ids;
+    const again = startInCommon(this.#unsure, messages);
+    const kept = this.#unsure.splice(0, again).map(({ id }) => id);
+    const left = messages.slice(again);
+    if (left.length === 0) return kept;
+    await this.#setUnsureBeside();
     const appended = await this.#conversation.session.append(left.map(entryOf));
     for (const entry of appended) this.#meet(entry);
-    return [...ids, ...appended.map(({ id }) => id)];
+    return [...kept, ...appended.map(({ id }) => id)];
+  }
+
+  /** Of a model that was asked now: whatever its client may not know of was not what it went on by. */
+  async appendReply(message: AssistantMessage): Promise<string[]> {
+    await this.#setUnsureBeside();
+    return this.append([message]);
+  }
+
+  /** It stays in the file alone. */
+  async #setUnsureBeside(): Promise<void> {
+    const [first] = this.#unsure.splice(0);
+    if (first === undefined) return;
+    const branch = this.#conversation.session.branch();
+    const from = branch.findIndex(({ id }) => id === first.id);
+    if (from >= 0) await takeBackBehind(this.#conversation, from);
   }
 
   /** What had arrived of a reply that was ended; calls in it will have no result. */
@@ -155,8 +159,8 @@ export class LiveSession {
     );
     if (said.length === 0) return [];
     const message = { ...reply, content: said };
-    const ids = await this.append([message]);
-    this.#part = { id: ids[0]!, message };
+    const ids = await this.appendReply(message);
+    this.#unsure = [this.#entries.get(ids[0]!)!];
     return ids;
   }
 
@@ -273,9 +277,24 @@ function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefin
   return { id, message: entry.message };
 }
 
+/** How many messages are those entries, in their order. */
+function startInCommon(
+  entries: readonly TranscriptEntry[],
+  messages: readonly AgentMessage[],
+): number {
+  const differs = entries.findIndex((entry, at) => {
+    const message = messages[at];
+    return message === undefined || !saysTheSame(messageOf(entry)!, message);
+  });
+  return differs < 0 ? entries.length : differs;
+}
+
 /** However its provider and its client each write it. */
 const saysTheSame = (stored: AgentMessage, message: AgentMessage): boolean =>
-  stored.role === message.role && messageText(stored) === messageText(message);
+  stored.role === message.role &&
+  (stored.role === "assistant"
+    ? isSameReply(message, stored)
+    : messageText(stored) === messageText(message));
 
 /** By the id of a call, else by what is said and called, in whatever order its arguments stand. */
 export function isSameReply(message: AgentMessage, reply: AssistantMessage): boolean {

@@ -310,7 +310,7 @@ async function storeReply(
   const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
   if (!isKept) return [];
   if (isAskedAgain(turn, live)) await live.setReplyBeside();
-  const ids = await live.append([message]);
+  const ids = await live.appendReply(message);
   const entryId = ids.at(-1);
   if (entryId !== undefined)
     live.lastReply = { entryId, end: event.end, at: began + durationMs, gone };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
 import { ask, person, request } from "../../testing/door-client.ts";
-import type { TestGateway } from "../../testing/gateway.ts";
+import { saidIn } from "../../testing/said-in.ts";
 import { startTestDoor } from "../../testing/test-door.ts";
 import type { Said } from "../testing/conversation.ts";
 import { HELD_WORDS, LAST_WORDS, startHeldUpstream } from "../testing/held-upstream.ts";
@@ -10,20 +10,6 @@ import { readReply } from "../testing/read-reply.ts";
 
 const ONE_AT_A_TIME = { runningTurns: 1 };
 const streamed = { streaming: true, model: "model" };
-
-async function saidIn({ gateway }: TestGateway, session: string) {
-  const found = await gateway.store.read(session);
-  return (found?.branch ?? []).flatMap((entry) => {
-    if (entry.type !== "message") return [];
-    const { role, content, ...more } = entry.message as {
-      role: string;
-      content: string | { text?: string }[];
-      stopReason?: string;
-    };
-    const text = typeof content === "string" ? content : content.map((one) => one.text).join("");
-    return [`${role}: ${text}${more.stopReason === "aborted" ? " (aborted)" : ""}`];
-  });
-}
 
 async function wordsThen(answer: Response): Promise<() => Promise<string>> {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
