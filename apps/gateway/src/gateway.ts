@@ -436,6 +436,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         await store.remove(key);
         return found;
       });
+      reports.deleted(agentOf(key));
       chosenModels.delete(key);
       await approvals.forget({ agentId: agentOf(key), sessionKey: key });
       await host.forgetInHarnesses({ agentId: agentOf(key), sessionKey: key });
@@ -485,6 +486,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           close: async () => plugins?.close(),
           unfinished: () => plugins?.unfinished() ?? [],
         },
+        { name: "reports", close: () => reports.end() },
         { name: "costs", close: () => costs.close() },
         { name: "engines", close: () => host.close() },
         { name: "traces", close: () => tracer.close() },

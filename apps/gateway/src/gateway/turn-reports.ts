@@ -3,6 +3,7 @@ import type { LogPort, TurnResult, TurnSoFar } from "@clew/engine-core";
 import { type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { TurnUnderWay } from "../inspect/session-source.ts";
+import { createPartSweeper } from "../reports/part-sweeper.ts";
 import { openReportLog, type ReportLog, readLastRequest } from "../reports/report-log.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import type { Conversation } from "../sessions/conversations.ts";
@@ -29,6 +30,10 @@ export interface TurnReports {
   recallCount(conversation: Conversation, model: ModelRef): Promise<void>;
   /** The conversation ends, or moves to another transcript. */
   close(conversation: Conversation): Promise<void>;
+  /** A session of this agent was deleted, with its reports. */
+  deleted(agentId: string): void;
+  /** Resolves when nothing is done to reports any more, but for those of open conversations. */
+  end(): Promise<void>;
 }
 
 /** Reports name entries; the messages of one that was stored again keep the id of the first. */
@@ -51,6 +56,7 @@ export function createTurnReports({
   /** Of one session's reports. */
   maxBytes: number;
 }): TurnReports {
+  const sweeper = createPartSweeper({ log });
   const logs = new WeakMap<Conversation, ReportLog>();
   const turns = new WeakMap<Conversation, number>();
   const begun = new Map<Conversation, () => TurnSoFar>();
@@ -112,5 +118,7 @@ export function createTurnReports({
       begun.delete(conversation);
       await known?.close();
     },
+    deleted: (agentId) => sweeper.deleted(agentPaths(home, agentId).reports),
+    end: () => sweeper.close(),
   };
 }

@@ -35,16 +35,13 @@ import {
   partBytesIn,
 } from "./report-lines.ts";
 import { createRequestProof } from "./request-proof.ts";
-import { removeUnnamedParts } from "./unnamed-parts.ts";
+import { PART_GRACE_MS, removeUnnamedParts } from "./unnamed-parts.ts";
 import { callsByPrompt, planUntold } from "./untold-turns.ts";
 
 export { reportFile } from "./report-files.ts";
 
 /** Hashes remembered as stored, so that most parts cost no system call. */
 const REMEMBERED_PARTS = 4096;
-
-/** A part is stored before its report: a new one may be named soon. */
-const PART_GRACE_MS = 3_600_000;
 
 /** `gateway.limits.reportBytes`, where nobody says otherwise. */
 export const DEFAULT_REPORT_BYTES = 16 * 2 ** 20;
@@ -283,19 +280,29 @@ function roundNumbers(key: string, value: unknown): unknown {
   return Math.round(value * digits) / digits;
 }
 
-/** How many bytes that took: none where it is stored already. */
+/** How many bytes that took: none where it is stored already, and then it is new again. */
 async function storePart(folder: string, hash: string, content: string): Promise<number> {
-  try {
-    const packed = await packPart(content);
-    await writeFile(partFile(folder, hash), packed, { flag: "wx", mode: 0o600 });
-    return packed.length;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  const file = partFile(folder, hash);
+  const packed = await packPart(content);
+  for (;;) {
+    try {
+      await writeFile(file, packed, { flag: "wx", mode: 0o600 });
+      return packed.length;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
     const now = new Date();
-    await utimes(partFile(folder, hash), now, now).catch(() => {});
-    return 0;
+    try {
+      await utimes(file, now, now);
+      return 0;
+    } catch (error) {
+      // Another's file: it stays as old as it is. Or it went in between, and is written anew.
+      if (codeOf(error) !== "ENOENT") return 0;
+    }
   }
 }
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 function partFile(folder: string, hash: string): string {
   return join(folder, "parts", hash);
