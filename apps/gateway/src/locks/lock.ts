@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { access, link, open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { fromJson, toJson } from "../own-json.ts";
 import { isCopy, PlaceSchema, placeOf } from "./file-place.ts";
@@ -20,6 +21,8 @@ const OwnerSchema = z.object({
   since: z.string(),
   /** Where the lock was made. Absent in one made by hand, which counts wherever it lies. */
   place: PlaceSchema.optional(),
+  /** True: it is taken only to be removed at once. Absent: it is used. */
+  passing: z.boolean().optional(),
 });
 
 type Owner = z.infer<typeof OwnerSchema>;
@@ -41,21 +44,35 @@ export type LockOutcome =
   | { held: true; lock: Lock }
   | { held: false; owner: LockOwner | null; file: string };
 
+/** Whoever is slower than that in removing a lock may have been stopped in it, ms. */
+const PASSING_MS = 10_000;
+const PAUSE_MS = 5;
+
 /**
- * Takes the lock `file` or says who has it. Creation is atomic with its content (a hard link of a
+ * Takes the lock `file` or says who has it. `passing`: it is to be removed at once, and whoever
+ * else wants it waits for that. Creation is atomic with its content (a hard link of a
  * finished file). A dead owner is succeeded by linking `<file>.<its token>`, which only one
  * process can do; the base file is checked again afterwards, because a link made after the lock
  * changed hands means nothing.
  */
-export async function acquireLock(file: string): Promise<LockOutcome> {
+export async function acquireLock(
+  file: string,
+  { passing = false }: { passing?: boolean } = {},
+): Promise<LockOutcome> {
   const token = randomUUID();
   const draft = `${file}.draft-${token}`;
   try {
-    await writeDraft(draft, token);
+    await writeDraft(draft, token, passing);
+    const until = performance.now() + PASSING_MS;
     // Each round ends in an answer unless the lock changed hands while we looked.
     for (let round = 0; round < 20; round++) {
       const outcome = await tryOnce(file, draft, token);
       if (outcome === "changed") continue;
+      if (!outcome.held && outcome.owner?.passing === true && performance.now() < until) {
+        await sleep(PAUSE_MS);
+        round--;
+        continue;
+      }
       // Whoever was killed may have left drafts as well.
       if (outcome.held && outcome.lock.takenFrom !== undefined) await sweepDrafts(dirname(file));
       return outcome;
@@ -76,14 +93,17 @@ export async function sweepDrafts(folder: string): Promise<void> {
   }
 }
 
-async function writeDraft(draft: string, token: string): Promise<void> {
+async function writeDraft(draft: string, token: string, passing: boolean): Promise<void> {
   const started = await ownProcessStart();
   const owner = { token, pid: process.pid, started, host: hostname() };
   const handle = await open(draft, "wx", 0o600);
   try {
     const place = placeOf(draft, await handle.stat({ bigint: true }));
     await handle.writeFile(
-      toJson({ ...owner, since: new Date().toISOString(), place } satisfies Owner),
+      toJson({
+        ...{ ...owner, since: new Date().toISOString(), place },
+        ...(passing && { passing }),
+      } satisfies Owner),
     );
   } finally {
     await handle.close();

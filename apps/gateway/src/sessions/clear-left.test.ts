@@ -2,7 +2,7 @@ import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { acquireLock } from "../locks/lock.ts";
+import { acquireLock, type LockOutcome } from "../locks/lock.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { clearLeft } from "./clear-left.ts";
 import { agentPaths } from "./paths.ts";
@@ -26,4 +26,26 @@ it("locks, drafts and lists of killed processes are cleared away, and nobody els
   expect((await readdir(sessions)).sort()).toEqual([
     ...["mine.jsonl.lock", "sessions.json.456", "unreadable.jsonl.lock"],
   ]);
+});
+
+it("whoever wants to open a session while its dead lock is cleared away gets it", async () => {
+  const home = await temporaryHome();
+  const { sessions } = agentPaths(home, "main");
+  await mkdir(sessions, { recursive: true });
+  const files = Array.from({ length: 200 }, (_, index) => join(sessions, `${index}.jsonl.lock`));
+  for (const [index, file] of files.entries()) await writeFile(file, dead(`${index}`));
+  const clearing = clearLeft(home, new AbortController().signal);
+  // In the order in which they are cleared, and about as fast.
+  const outcomes: LockOutcome[] = [];
+  for (const name of await readdir(sessions))
+    outcomes.push(await acquireLock(join(sessions, name)));
+  await clearing;
+  expect(outcomes.filter(({ held }) => !held)).toEqual([]);
+});
+
+it("a lock that was only to be cleared away when its process was killed is taken over", async () => {
+  const home = await temporaryHome();
+  const file = join(home, "a.jsonl.lock");
+  await writeFile(file, JSON.stringify({ ...JSON.parse(dead("a")), passing: true }));
+  expect(await acquireLock(file)).toMatchObject({ held: true });
 });

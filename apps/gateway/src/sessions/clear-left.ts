@@ -33,7 +33,7 @@ export async function clearLeft(home: string, signal: AbortSignal): Promise<numb
 async function clearLock(file: string): Promise<boolean> {
   const owner = await readOwner(file);
   if (owner === null || (await isInForce(owner))) return false;
-  const outcome = await acquireLock(file);
+  const outcome = await acquireLock(file, { passing: true });
   if (outcome.held) await outcome.lock.release();
   return outcome.held;
 }
