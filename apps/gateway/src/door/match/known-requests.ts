@@ -173,10 +173,11 @@ export class KnownRequests {
     else this.#learnReply(event);
   }
 
-  /** After a restart nobody waits for a reply any more. */
-  closeAll(): void {
+  /** Nobody waits for a reply any more. Absent `session`: in none, as after a restart. */
+  closeAll(session?: string): void {
     for (const ends of this.#ends.values())
-      for (const [index, end] of ends.entries()) ends[index] = { ...end, open: false };
+      for (const [index, end] of ends.entries())
+        if (session === undefined || end.session === session) ends[index] = { ...end, open: false };
   }
 
   /** Nobody waits for the reply to this request any more. */

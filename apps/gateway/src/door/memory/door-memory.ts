@@ -1,13 +1,15 @@
 // What the door knows of all sessions, within bounds, and again after a restart.
 import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
 import { readJournals } from "./journal-files.ts";
-import { NO_NOTES, type SessionNotes } from "./journal-lines.ts";
+import { NO_NOTES, type ReadJournal, type SessionNotes } from "./journal-lines.ts";
 
 export interface DoorMemory {
   readonly known: KnownRequests;
   /** Resolves when what was known before the start is known again. */
   ready(): Promise<void>;
   learn(event: DoorEvent): void;
+  /** Of this session nothing else is known than this. Undefined: nothing is. */
+  relearn(session: string, journal: ReadJournal | undefined): void;
   notesOf(session: string): SessionNotes;
   note(session: string, notes: SessionNotes): void;
 }
@@ -55,20 +57,24 @@ export function createDoorMemory(
       forget(id);
     }
   };
+  const learnAll = (journal: ReadJournal) => {
+    for (const { event } of journal.lines) learn(event);
+    const last = journal.lines.at(-1);
+    if (last !== undefined) notes.set(journal.session, last.notes);
+  };
   const load = async () => {
-    for await (const journal of readJournals(folder, {
-      maxBytes: journalBytes,
-      maxFiles: mostSessions,
-    })) {
-      for (const { event } of journal.lines) learn(event);
-      const last = journal.lines.at(-1);
-      if (last !== undefined) notes.set(journal.session, last.notes);
-    }
+    const bounds = { maxBytes: journalBytes, maxFiles: mostSessions };
+    for await (const journal of readJournals(folder, bounds)) learnAll(journal);
     known.closeAll();
   };
   return {
     known,
     learn,
+    relearn(session, journal) {
+      forget(session);
+      if (journal !== undefined) learnAll(journal);
+      known.closeAll(session);
+    },
     ready() {
       loading ??= load();
       return loading;

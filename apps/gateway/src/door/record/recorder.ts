@@ -13,6 +13,8 @@ import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { endedHere } from "../call/under-way.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
+import type { DoorMemory } from "../memory/door-memory.ts";
+import { journalFile, readOne } from "../memory/journal-files.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
@@ -23,6 +25,7 @@ import { type EntryGroup, planEntries } from "./plan-entries.ts";
 import { budgetOf, DOOR_ENGINE, doorReport } from "./report.ts";
 import { tellEnd } from "./tell-end.ts";
 import { traceTurn } from "./trace-turn.ts";
+import { createUnstored, type UnstoredRequest } from "./unstored.ts";
 
 /** A request is answered while it is stored; the next one of its session waits for that. */
 export interface Recorder {
@@ -40,6 +43,11 @@ export interface Recorder {
   follow(turn: DoorTurn): (event: StreamEvent) => void;
   /** A request that was not told yet is stored before it. */
   reply(turn: DoorTurn, ended: EndedTurn): void;
+  /**
+   * Where something could not be stored, no more is known of its session than its journal tells, so
+   * that its client's next request is heard as bringing it. `isBusy`: a session that is answered.
+   */
+  forgetUnstored(memory: DoorMemory, isBusy: (key: string) => boolean): Promise<void>;
   /** What is being stored, or waits for that, by the keys of sessions: none of it is a turn. */
   storing(): ReadonlyMap<string, number>;
   /**
@@ -79,6 +87,8 @@ interface AskedCall {
   cache: ExpectedCache | undefined;
 }
 
+const BEHIND_UNSTORED = "what came before it in its session was not";
+
 interface Stored {
   promptEntryId: string | null;
   /** The newest entry when it was sent. */
@@ -94,6 +104,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
   const pending = new Map<string, Promise<unknown>>();
   const storing = new Map<string, number>();
+  const unstored = createUnstored();
   const liveOf = (conversation: Conversation) => {
     const live = lives.get(conversation) ?? LiveSession.open(conversation);
     lives.set(conversation, live);
@@ -103,16 +114,25 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const inSession = <Result>(
     { key }: DoorTurn,
     work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
+    onFailed?: () => void,
   ): Promise<Result | undefined> => {
     storing.set(key, (storing.get(key) ?? 0) + 1);
     const done = conversations
       .run(key, async (conversation) => {
         // Whoever waits for bytes gets them first.
         await nextRound();
-        return work(conversation, await liveOf(conversation));
+        const live = await liveOf(conversation);
+        try {
+          return await work(conversation, live);
+        } catch (error) {
+          // Nobody knows how much of it is stored: its files tell.
+          lives.delete(conversation);
+          throw error;
+        }
       })
       .catch((error: unknown) => {
         log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
+        onFailed?.();
         return undefined;
       })
       .finally(() => {
@@ -144,20 +164,37 @@ export function createRecorder(parts: RecorderParts): Recorder {
     };
     return costs.count(subjectOf(turn), ended, begun.get(turn));
   };
+  const storeTold = async ({ turn, notes }: UnstoredRequest, live: LiveSession) => {
+    const { key, isNew } = turn;
+    const added = await storeRequest(turn, live);
+    await live.write({ event: turn.event, stored: added, notes });
+    const promptEntryId = promptOf(turn, live);
+    if (isNew) events.publish({ type: "session", session: key, change: "created" });
+    if (promptEntryId !== null)
+      events.publish({ type: "accepted", session: key, entryId: promptEntryId });
+    return { promptEntryId, leafId: live.leafId };
+  };
   const request: Recorder["request"] = (turn, notes) => {
     if (requests.has(turn)) return;
-    const { key, match, isNew } = turn;
+    const { key, match } = turn;
     if (match.kind === "turn") events.publish({ type: "started", session: key, kind: "user" });
-    const stored = inSession(turn, async (_conversation, live) => {
-      const added = await storeRequest(turn, live);
-      await live.write({ event: turn.event, stored: added, notes });
-      const promptEntryId = promptOf(turn, live);
-      if (isNew) events.publish({ type: "session", session: key, change: "created" });
-      if (promptEntryId !== null)
-        events.publish({ type: "accepted", session: key, entryId: promptEntryId });
-      return { promptEntryId, leafId: live.leafId };
-    });
-    requests.set(turn, stored);
+    const told = { turn, notes };
+    const store = async (_conversation: Conversation, live: LiveSession) => {
+      if (unstored.isBehind(key)) throw new Error(BEHIND_UNSTORED);
+      return storeTold(told, live);
+    };
+    requests.set(
+      turn,
+      inSession(turn, store, () => unstored.add(told)),
+    );
+  };
+  /** Once more, with all that came before them. */
+  const storeLeft = async (turn: DoorTurn, live: LiveSession) => {
+    if (unstored.isDoubted(turn.key)) throw new Error(BEHIND_UNSTORED);
+    for (const left of unstored.upTo(turn)) {
+      requests.set(left.turn, Promise.resolve(await storeTold(left, live)));
+      unstored.remove(left);
+    }
   };
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
@@ -207,7 +244,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     },
     reply(turn, ended) {
       request(turn, ended.notes);
-      const done = inSession(turn, async (conversation, live) => {
+      const store = async (conversation: Conversation, live: LiveSession) => {
+        await storeLeft(turn, live);
         const { reply, event, notes, view, recalled } = ended;
         const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
@@ -229,13 +267,30 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (view !== undefined) await parts.noteWaste(conversation, report);
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
-      });
+      };
+      const done = inSession(turn, store, () => unstored.doubt(turn.key));
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
     },
     async caughtUp(key) {
       await pending.get(key);
       while (pending.size >= MOST_BEHIND) await pending.values().next().value;
+    },
+    async forgetUnstored(memory, isBusy) {
+      for (const key of unstored.doubted()) {
+        await pending.get(key);
+        if (isBusy(key) || !unstored.isDoubted(key)) continue;
+        const read = ({ session: { session } }: Conversation) =>
+          readOne(journalFile(session.sessionFile));
+        // Where it still cannot be opened, the next request of anybody tries it again.
+        const found = await conversations.run(key, read).then(
+          (journal) => ({ journal }),
+          () => undefined,
+        );
+        if (found === undefined || isBusy(key) || pending.has(key)) continue;
+        memory.relearn(key, found.journal);
+        unstored.settle(key);
+      }
     },
     storing: () => storing,
     async settled() {

@@ -49,6 +49,7 @@ export async function answerTransparently(
   await parts.memory.ready();
   await lookThrough(call);
   if (isFirst(call)) await lookAround();
+  await parts.recorder.forgetUnstored(parts.memory, (key) => parts.underWay.busy().has(key));
   const met = meetTurn(parts, { call, upstream });
   const isTurn = !isBeside(met);
   const asked = { key: met.key, bytes: call.bytes.length, isTurn, gone: outlet.gone };
