@@ -33,6 +33,8 @@ export interface RequestEvent {
   summary?: string;
   /** Results that came with it: key of the call, hash of the message. */
   results: readonly (readonly [call: string, hash: string])[];
+  /** True: written before anything of it was stored, and once more when it was. */
+  opening?: true;
 }
 
 /** Written when its reply has ended, or was given up. */
@@ -82,6 +84,8 @@ export interface KnownEnd {
   open: boolean;
   /** True: whoever asked last has left, and may not have the reply. */
   left: boolean;
+  /** True: nobody knows whether it is stored. Absent: it is. */
+  opening?: true;
 }
 
 export interface KnownSession {
@@ -232,7 +236,10 @@ export class KnownRequests {
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
     if (turns) for (const token of added) this.#rememberTold(id, token);
-    const known = { session: id, kind, tools, head, begun, replies: [], open: true, left: false };
+    const known: KnownEnd = {
+      ...{ session: id, kind, tools, head, begun, replies: [], open: true, left: false },
+      ...(event.opening && { opening: true }),
+    };
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
     for (const [call, answer] of event.results)
@@ -281,7 +288,7 @@ export class KnownRequests {
     const place = ends.findIndex(({ session }) => session === id);
     if (place >= 0) {
       // Asked again: what was answered before still is.
-      const asked = ends[place]!;
+      const { opening: _was, ...asked } = ends[place]!;
       const kind = end.kind === "turn" ? "turn" : asked.kind;
       ends[place] = { ...asked, kind, open: true, left: false };
       return;

@@ -50,14 +50,17 @@ export function planMatch(known: KnownRequests, request: RequestSketch): Match {
   return { session: session.id, by, kind, known: recognised, stored, ...names };
 }
 
-/** What was asked beside the session is stored when a turn goes on from it. */
+/**
+ * What was asked beside the session is stored when a turn goes on from it, and so is what nobody
+ * knows to be stored.
+ */
 function storedOf(
   known: KnownRequests,
   request: RequestSketch,
   { session, known: recognised, end }: Found,
 ): number {
-  if (end === undefined || end.kind === "turn") return recognised;
-  const place: Place = { mayBe: (found) => found.session === session, kind: "turn" };
+  if (end === undefined || isStored(end)) return recognised;
+  const place: Place = { mayBe: (found) => found.session === session, isStored: true };
   return matchedByEnd(known, request, place, "sure")?.known ?? 0;
 }
 
@@ -69,9 +72,11 @@ interface Place {
   family?: string | undefined;
   parent?: string | undefined;
   mayBe(found: { session: string }): boolean;
-  /** What the request was that this one goes on from. Absent: anything. */
-  kind?: RequestKind;
+  /** True: what the request had that this one goes on from is stored. Absent: it may be. */
+  isStored?: boolean;
 }
+
+const isStored = ({ kind, opening }: KnownEnd) => kind === "turn" && opening !== true;
 
 /**
  * A key names the requests with tools. Those without may have nothing to do with the conversation,
@@ -155,16 +160,14 @@ const matchedByContents = (
 function matchedByEnd(
   known: KnownRequests,
   request: RequestSketch,
-  { family, mayBe, kind }: Place,
+  { family, mayBe, isStored: wantsStored = false }: Place,
   wanted: "sure" | "open",
 ): Found | undefined {
   const { messages } = request;
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const ends = known
-      .endsAt(hash)
-      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind));
+    const ends = known.endsAt(hash).filter((end) => mayBe(end) && (!wantsStored || isStored(end)));
     if (ends.length === 0) continue;
     const following = messages.slice(index + 1);
     const fitting = ends

@@ -22,6 +22,7 @@ import {
   encodeHeader,
   encodeLine,
   type JournalLine,
+  type SessionNotes,
   type StoredMessage,
 } from "../memory/journal-lines.ts";
 import { formOf } from "../wires/json.ts";
@@ -179,6 +180,13 @@ export class LiveSession {
   /** The newest reply stays in the file alone, and the next one stands in its place. */
   async setReplyBeside(): Promise<void> {
     await takeBackBehind(this.#conversation, this.#conversation.session.branch().length - 1);
+  }
+
+  /** Before anything is stored of a new session, so that it is found again whatever happens. */
+  async begin(event: RequestEvent, notes: SessionNotes): Promise<void> {
+    if (this.#isBegun) return;
+    const opening: RequestEvent = { ...event, added: [], results: [], opening: true };
+    await this.write({ event: opening, stored: [], notes });
   }
 
   async write(line: Omit<JournalLine, "leafId">): Promise<void> {

@@ -31,6 +31,8 @@ import { createUnstored, type UnstoredRequest } from "./unstored.ts";
 export interface Recorder {
   /** Why no model may be asked, in one sentence; undefined: one may. */
   refusalOf(turn: DoorTurn): Promise<string | undefined>;
+  /** Its request was taken in: in its session it is stored before those that are taken in later. */
+  taken(turn: DoorTurn): void;
   /** Once: what was told is not told again. */
   request(turn: DoorTurn, notes: SessionNotes): void;
   /** Resolves when what its request brought is durable, or cannot be stored. */
@@ -105,6 +107,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const pending = new Map<string, Promise<unknown>>();
   const storing = new Map<string, number>();
   const unstored = createUnstored();
+  /** Taken in, and not told yet, in their order. */
+  const taken = new Map<string, DoorTurn[]>();
   const liveOf = (conversation: Conversation) => {
     const live = lives.get(conversation) ?? LiveSession.open(conversation);
     lives.set(conversation, live);
@@ -165,7 +169,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     return costs.count(subjectOf(turn), ended, begun.get(turn));
   };
   const storeTold = async ({ turn, notes }: UnstoredRequest, live: LiveSession) => {
-    const { key, isNew } = turn;
+    const { key, isNew, match } = turn;
+    if (isNew && match.kind === "turn") await live.begin(turn.event, notes);
     const added = await storeRequest(turn, live);
     await live.write({ event: turn.event, stored: added, notes });
     const promptEntryId = promptOf(turn, live);
@@ -174,8 +179,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       events.publish({ type: "accepted", session: key, entryId: promptEntryId });
     return { promptEntryId, leafId: live.leafId };
   };
-  const request: Recorder["request"] = (turn, notes) => {
-    if (requests.has(turn)) return;
+  const tell: Recorder["request"] = (turn, notes) => {
     const { key, match } = turn;
     if (match.kind === "turn") events.publish({ type: "started", session: key, kind: "user" });
     const told = { turn, notes };
@@ -188,6 +192,16 @@ export function createRecorder(parts: RecorderParts): Recorder {
       inSession(turn, store, () => unstored.add(told)),
     );
   };
+  const request: Recorder["request"] = (turn, notes) => {
+    if (requests.has(turn)) return;
+    const untold = taken.get(turn.key) ?? [];
+    const until = untold.indexOf(turn) + 1;
+    const left = untold.slice(until);
+    if (left.length > 0) taken.set(turn.key, left);
+    else taken.delete(turn.key);
+    for (const earlier of untold.slice(0, Math.max(0, until - 1))) tell(earlier, notes);
+    tell(turn, notes);
+  };
   /** Once more, with all that came before them. */
   const storeLeft = async (turn: DoorTurn, live: LiveSession) => {
     if (unstored.isDoubted(turn.key)) throw new Error(BEHIND_UNSTORED);
@@ -198,6 +212,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   };
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
+    taken: (turn) => void taken.set(turn.key, [...(taken.get(turn.key) ?? []), turn]),
     request,
     async kept(turn) {
       // What brings nothing keeps nobody waiting for what else is done in its session.

@@ -65,6 +65,7 @@ export async function answerTransparently(
   turn.gone.addEventListener("abort", endOutlet, { once: true });
   try {
     takeIn(parts, turn);
+    parts.recorder.taken(turn);
     await underWay.granted().catch((error: unknown) => {
       endTurn(parts, turn, FAILED);
       throw error;

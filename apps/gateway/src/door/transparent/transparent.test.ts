@@ -307,7 +307,7 @@ describe("a gateway that starts again", () => {
     const found = (await first.gateway.store.find(session!))!;
     const journal = `${found.file}.door`;
     const lines = (await readFile(journal, "utf8")).trimEnd().split("\n");
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     // As if it had been killed behind the transcript's last line, and within the journal's.
     await writeFile(journal, `${lines.slice(0, -1).join("\n")}\n${lines.at(-1)!.slice(0, 40)}`);
     const second = await startTestDoor(upstream, { home: first.home });
