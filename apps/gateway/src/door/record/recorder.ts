@@ -2,7 +2,7 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { LogPort, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
-import { type StreamEvent, stepsInSlices } from "@clew/plugin-sdk/host";
+import { type StreamEvent, stepsInSlices, within } from "@clew/plugin-sdk/host";
 import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
 import { liveCall } from "../../events/turn-events.ts";
@@ -35,7 +35,10 @@ export interface Recorder {
   taken(turn: DoorTurn): void;
   /** Once: what was told is not told again. */
   request(turn: DoorTurn, notes: SessionNotes): void;
-  /** Resolves when what its request brought is durable, or cannot be stored. */
+  /**
+   * Resolves when what its request brought is durable, and its reply where that was told, or when
+   * they cannot be stored, or not soon.
+   */
   kept(turn: DoorTurn): Promise<void>;
   /** Resolves when it is written down that the model is to be asked. */
   begun(turn: DoorTurn): Promise<void>;
@@ -82,6 +85,9 @@ export interface AskedView {
 /** Sessions of which something is still to be stored. */
 const MOST_BEHIND = 32;
 
+/** What cannot be stored for so long costs no reply its end, ms. */
+const KEPT_MS = 5000;
+
 /** What a model was asked last. */
 interface AskedCall {
   view: SentView;
@@ -104,6 +110,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const begun = new WeakMap<DoorTurn, string>();
   const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
+  const replies = new WeakMap<DoorTurn, Promise<void>>();
   const pending = new Map<string, Promise<unknown>>();
   const storing = new Map<string, number>();
   const unstored = createUnstored();
@@ -216,7 +223,12 @@ export function createRecorder(parts: RecorderParts): Recorder {
     request,
     async kept(turn) {
       // What brings nothing keeps nobody waiting for what else is done in its session.
-      if (turn.plan.fresh.length > 0) await requests.get(turn);
+      const isKept = turn.plan.fresh.length > 0 ? requests.get(turn) : undefined;
+      const onTimeout = () =>
+        log.warn(`session ${turn.key}: a reply ended before it was stored, which takes long`);
+      await within<unknown>({ boundMs: KEPT_MS, onTimeout }, () =>
+        Promise.all([isKept, replies.get(turn)]),
+      );
     },
     async begun(turn) {
       if (begun.has(turn)) return;
@@ -259,6 +271,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     },
     reply(turn, ended) {
       request(turn, ended.notes);
+      const isStored = Promise.withResolvers<void>();
+      if (turn.match.kind === "turn") replies.set(turn, isStored.promise);
       const store = async (conversation: Conversation, live: LiveSession) => {
         await storeLeft(turn, live);
         const { reply, event, notes, view, recalled } = ended;
@@ -267,6 +281,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const { described, cache } = (view && calls.get(turn)) || {};
         const ids = await storeReply(turn, live, ended);
         await live.write({ event, stored: storedReply(event, ids), notes });
+        isStored.resolve();
         const estimated = await count(turn, ended, described);
         const report = doorReport({
           ...{ turn, ended, described, promptEntryId, leafId },
@@ -284,6 +299,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       };
       const done = inSession(turn, store, () => unstored.doubt(turn.key));
+      void done.then(isStored.resolve);
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
     },

@@ -25,6 +25,7 @@ import { type BegunAnswer, tellEnded } from "../reply/tell-ended.ts";
 import { thrownAnswer } from "../session/turn-errors.ts";
 import { type DoorTurn, lookThrough, meetTurn, takeIn, viewOf } from "../turn/door-turn.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
+import { knowLast } from "../upstream/know-last.ts";
 import { type PeekedReply, peekReply } from "../upstream/peek-reply.ts";
 import { type AskAcross, reach, type Unreached } from "../upstream/reach.ts";
 import { relay } from "../upstream/relay.ts";
@@ -287,28 +288,29 @@ async function passReply(
     endTurn(parts, turn, reply, shown);
   };
   const begun: BegunAnswer = { headers: answer.headers, tail: new Uint8Array() };
-  // Of any other answer nobody knows which piece is its last, unless its length was told.
-  let left = Number(headerOf(answer.headers, "content-length") ?? Number.NaN);
   const isEvents = headerOf(answer.headers, "content-type")?.includes("event-stream") === true;
-  const end = await relay(answer, outlet, {
+  const { pieces, isOver } = knowLast(answer.bytes, (piece) => !isEvents || mayEnd(turn, piece));
+  const end = await relay({ ...answer, bytes: pieces }, outlet, {
     more: named,
     async peek(piece) {
       if (!turn.gone.aborted) begun.tail = piece;
-      left -= piece.length;
-      const reply = (await peek.push(piece)) ?? (left === 0 ? await peek.end("whole") : undefined);
+      const reply = (await peek.push(piece)) ?? (isOver() ? await peek.end("whole") : undefined);
       if (reply !== undefined) learn(reply);
-      // Who has the end of a reply need not say again to what.
+      // Who has the end of a reply need say neither again, what was asked nor what was replied.
       if (reply !== undefined || !isEvents) await orGone(turn, parts.recorder.kept(turn));
     },
   });
   if (!isLearned) learn(await peek.end(end));
-  // By some wires a reply has no last event.
   if (end === "whole") await orGone(turn, parts.recorder.kept(turn));
   const ended = endedHere(turn.gone);
   if (end === "whole") outlet.end();
   else if (ended === undefined) outlet.breakOff();
   else tellEnded(outlet, turn.call, { ended, named, begun });
 }
+
+/** By Google's wire a reply has no event of its own behind its last words. */
+const mayEnd = ({ call }: DoorTurn, piece: Uint8Array): boolean =>
+  call.wire.api === "google-generative-ai" && Buffer.from(piece).includes("finishReason");
 
 /** The client sees only the last reply; what breaks off behind a sign of life it asks again. */
 async function passRecalled(
