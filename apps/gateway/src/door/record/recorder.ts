@@ -272,7 +272,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     reply(turn, ended) {
       request(turn, ended.notes);
       const isStored = Promise.withResolvers<void>();
-      if (turn.match.kind === "turn") replies.set(turn, isStored.promise);
+      // What a summary was is known by its client from its end on, too.
+      if (turn.match.kind !== "side") replies.set(turn, isStored.promise);
       const store = async (conversation: Conversation, live: LiveSession) => {
         await storeLeft(turn, live);
         const { reply, event, notes, view, recalled } = ended;
