@@ -39,6 +39,15 @@ export {
   type StoreImportOptions,
   storeStatus,
 } from "./library/operate.ts";
+export {
+  type NamedSession,
+  openSessionRows,
+  rowsBesides,
+  type SessionRowsFile,
+  type SessionRowsOptions,
+  type SharedRows,
+  type TakenRows,
+} from "./library/session-rows.ts";
 export { type Absence, placeholderOf, textsIn, wordsOf } from "./messages/placeholder.ts";
 export {
   type Backup,

@@ -136,12 +136,13 @@ describe.skipIf(whyNoPostgres() !== null)(`connections cut at any byte ${UNLESS_
           ...{ header: null, bytes: 1, changedAt: 1, deliveries: [], files: [], base: null },
           ...{
             told: "all" as const,
+            engineRows: [],
             entries: async function* () {
               yield entries;
             },
           },
         };
-        const record = { ...name, print: "p", label: null };
+        const record = { ...name, print: "p", label: null, rows: null };
         const copy = async (cut: typeof first) => {
           if (cut !== null) proxy.cutAfter(cut.bytes, cut.side);
           const into = await openPostgresCopy({ url: proxy.url, address: "copy", place: "here" });

@@ -24,6 +24,7 @@ export {
   type PostgresCopy,
   type WaitingToPut,
 } from "./copy/open-copy.ts";
+export type { RowsToPut } from "./copy/put-engine-rows.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";

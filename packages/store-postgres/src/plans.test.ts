@@ -167,6 +167,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     const name = { agentId: "main", key: "copied", sessionId: "copied" };
     const claim = await copy.claim(name);
     const body = JSON.stringify(said("x"));
+    const row = { kind: "k", key: "1", body: "1" };
     const entries = async function* () {
       yield [{ id: "e", role: 1, ts: 0, body, hash: await sha256(body) }];
     };
@@ -185,12 +186,17 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
         base: null,
         entries,
       },
-      ...{ told: ["t"] },
+      ...{ told: ["t"], engineRows: [{ engine: "e", rows: [row], isAll: true }] },
     };
-    const record = { ...name, print: "p", label: null };
+    const record = { ...name, print: "p", label: null, rows: null };
     if (claim.kind === "held") throw new Error("nobody else has it");
     expect(await claim.session.put({ home: "home", record, session })).toBe(true);
+    const rows = [{ engine: "e", rows: [row], isAll: false }];
+    expect(await claim.session.putRows({ home: "home", print: "p", rows })).toBe(true);
     await claim.session.release();
+    expect(await copy.engineRows(name, "e")).toEqual([row]);
+    expect(await copy.rowEngines()).toEqual(["e"]);
+    await copy.keepNumbers("message", 7);
     await copy.claim({ agentId: "main", key: "k5", sessionId: "other" });
     await copy.claim({ agentId: "main", key: "empty", sessionId: "empty" });
     const long = { agentId: "main", sessionId: "long" };

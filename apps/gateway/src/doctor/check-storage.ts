@@ -2,7 +2,7 @@
 import type { PostgresFacts } from "@clew/store-postgres";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { loadPostgres } from "../storage/open-storage.ts";
+import { loadPostgres } from "../storage/load-postgres.ts";
 import { planStorage } from "../storage/plan-storage.ts";
 import type { Finding } from "./finding.ts";
 

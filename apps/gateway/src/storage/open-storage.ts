@@ -1,40 +1,14 @@
 // Opens what keeps the sessions of a gateway.
-import { hostname } from "node:os";
-import { join } from "node:path";
-import type { LogPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { openBlobs } from "../blobs/open-blobs.ts";
-import type { Environment } from "../config/environment.ts";
-import type { Config } from "../config/schema.ts";
-import { createStorageTally } from "../metrics/storage-tally.ts";
-import { requireSessionName } from "../sessions/name-errors.ts";
 import { createFileSearch } from "../sessions/search/search-files.ts";
 import { createSessionStore } from "../sessions/store.ts";
-import { VERSION } from "../version.ts";
-import { idOfHome } from "./home-id.ts";
 import { planStorage } from "./plan-storage.ts";
-import { keepSweeping } from "./postgres/keep-sweeping.ts";
-import type { Storage } from "./storage.ts";
-
-export interface StorageRequest {
-  environment: Environment;
-  config: Config;
-  /** Where others reach this gateway, unless the settings say. Absent: it only reads. */
-  address?: string;
-  /** Absent: nobody reads it. */
-  log?: LogPort;
-}
+import type { Storage, StorageRequest } from "./storage.ts";
 
 export function fileStorage(home: string): Storage {
   const sessions = createSessionStore({ home });
   return { sessions, search: createFileSearch(sessions), records: home };
 }
-
-/** How often a gateway looks for what others left, at most. */
-const SWEEP_MS = 500;
-
-/** How often a gateway asks for those who wait to hear who has a session, at most. */
-const LOOK_MS = 250;
 
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
 export async function openStorage(request: StorageRequest): Promise<Storage> {
@@ -44,103 +18,6 @@ export async function openStorage(request: StorageRequest): Promise<Storage> {
   if (plan.kind === "refused")
     throw new ContextEngineError("CONFIG_INVALID", plan.problems.join(" "));
   if (plan.kind === "files") return fileStorage(home);
-  return inPostgres(plan, request);
-}
-
-async function inPostgres(
-  { url, connections }: { url: string; connections: number },
-  { environment, config, address, log }: StorageRequest,
-): Promise<Storage> {
-  const { home } = environment;
-  const blobs = await openBlobs(config, environment);
-  const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
-  const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
-  if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
-  const { createPostgresSessions } = await import("./postgres/store.ts");
-  const { portsOfHome } = await import("./postgres/ports.ts");
-  const { createPostgresSearch } = await import("./postgres/search.ts");
-  const { keepIndexed } = await import("./postgres/keep-indexed.ts");
-  const { createEngineRows } = await import("./postgres/engine-rows.ts");
-  const { createLooks } = await import("./postgres/looks.ts");
-  const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
-  const homeId = await idOfHome(home);
-  const { createKeptNotices } = await import("./postgres/kept-notices.ts");
-  const kept = createKeptNotices(log);
-  const given = { url, ports: portsOfHome(homeId), blobs, onKeptInRows: kept.add };
-  const { reportBytes } = config.gateway.limits;
-  if (address === undefined) {
-    const store = await openPostgresReader(given);
-    // A gateway of this home may write its own copies meanwhile.
-    const copies = join(home, "copies", store.clusterId, "read");
-    const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
-    return { sessions, search: createPostgresSearch(store), records: copies };
-  }
-  const own = config.storage.address ?? address;
-  if (new URL(own).port === "0")
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
-    );
-  const counts = createStorageTally();
-  const store = await openPostgresStore({
-    ...{ ...given, connections, address: own, version: VERSION },
-    onRoundTrip: counts.take,
-    place: `${homeId} at ${hostname()}`,
-    ttlMs: config.storage.deadAfterSeconds * 1000,
-  });
-  const copies = join(home, "copies", store.clusterId, "gateway");
-  const sweeping = blobs && keepSweeping({ store, log, alive: store.alive });
-  const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
-  const waiting = createWaitingRows({ store, everyMs });
-  const inbox = waiting.shared;
-  const indexing = keepIndexed({ indexNext: store.indexNext });
-  const { onTurnEnd } = indexing;
-  const engineRows = createEngineRows(store);
-  const { look } = createLooks({
-    everyMs: LOOK_MS,
-    async ask(sessions) {
-      const asked = sessions.map(({ key, name: message }) => {
-        const { agentId, key: canonical } = requireSessionName(key);
-        return { agentId, key: canonical, message };
-      });
-      const standings = await store.standings(asked);
-      return standings.map(({ address: owner, inTurn: isInTurn, isKept }) => ({
-        ...{ owner, isInTurn, isKept },
-      }));
-    },
-  });
-  return {
-    sessions: createPostgresSessions({
-      ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd, kept },
-    }),
-    ...{ search: createPostgresSearch(store), records: copies, waiting, engineRows, counts },
-    cluster: {
-      address: own,
-      alive: store.alive,
-      look,
-      ownerOf(key) {
-        const { agentId, key: canonical } = requireSessionName(key);
-        return store.ownerOf({ agentId, key: canonical });
-      },
-      async close() {
-        await indexing.close();
-        await sweeping?.stop();
-        await store.close();
-      },
-    },
-  };
-}
-
-/** Loaded only where it is used. Throws CONFIG_INVALID where it is not installed. */
-export async function loadPostgres(): Promise<typeof import("@clew/store-postgres")> {
-  try {
-    return await import("@clew/store-postgres");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      'storage.driver is "postgres", and its package is not installed; run: npm install @clew/store-postgres',
-      { cause: error },
-    );
-  }
+  const { openInPostgres } = await import("./postgres/open.ts");
+  return openInPostgres(plan, request);
 }

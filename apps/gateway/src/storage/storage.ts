@@ -1,10 +1,23 @@
 // What a gateway knows of where its sessions are kept.
 
+import type { LogPort } from "@clew/engine-core";
 import type { EngineRows } from "@clew/plugin-sdk/core";
+import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/schema.ts";
 import type { Series } from "../metrics/series.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
+
+/** What storage is opened by. */
+export interface StorageRequest {
+  environment: Environment;
+  config: Config;
+  /** Where others reach this gateway, unless the settings say. Absent: it only reads. */
+  address?: string;
+  /** Absent: nobody reads it. */
+  log?: LogPort;
+}
 
 export interface Storage {
   /** Sessions, wherever they are. */

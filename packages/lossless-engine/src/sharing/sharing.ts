@@ -10,14 +10,12 @@ import {
   goneRow,
   type Mark,
   rowsBehind,
-  sharedMessages,
   turnRow,
   turnRows,
 } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
-import { areTaken } from "../store/take-over.ts";
-import { planSharing, type Shared, sharedIn } from "./plan-sharing.ts";
-import { takeOver } from "./take-over.ts";
+import { bringUp } from "./bring-up.ts";
+import { notAmong, ownRows } from "./own-rows.ts";
 
 /** What is shared of the sessions of one engine. */
 export interface Sharing {
@@ -88,10 +86,12 @@ export function createSharing(
       const found = openingOf(store, session);
       if (found === undefined) return;
       const { opening } = found;
-      opening.ready ??= bringUp(store, session, { ...found, onApart }).catch((error: unknown) => {
-        opening.ready = undefined;
-        throw error;
-      });
+      opening.ready ??= catchUpWith(store, session, { ...found, onApart }).catch(
+        (error: unknown) => {
+          opening.ready = undefined;
+          throw error;
+        },
+      );
       await opening.ready;
     },
     share: (store, session, { turn, mayWait = false } = {}) =>
@@ -145,7 +145,7 @@ async function send(shared: SessionRows, opening: Opening): Promise<void> {
   else waiting.splice(0, rows.length);
 }
 
-async function bringUp(
+async function catchUpWith(
   store: Store,
   session: OwnedSession,
   {
@@ -154,74 +154,15 @@ async function bringUp(
     onApart,
   }: { shared: SessionRows; opening: Opening; onApart(session: OwnedSession): void },
 ): Promise<void> {
-  const loaded = await port.load();
-  const shared = sharedIn(loaded);
-  for (const sessionId of shared.family)
-    await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
-  const own = await patiently(() => ownRows(store, session));
-  const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
-  if (plan.kind === "keep") {
+  const brought = await bringUp(store, session, port);
+  if (brought.kind === "kept") {
+    const { own } = brought;
     opening.mark = own?.mark;
-    opening.waiting.push(...(own === undefined ? [] : notAmong(own.rows, { loaded, shared })));
+    opening.waiting.push(...(own === undefined ? [] : notAmong(own.rows, brought)));
     return;
   }
-  opening.isShared = await areFree(store, session, shared);
-  if (!opening.isShared) return onApart(session);
-  const { conversation } = shared;
-  const gone = await takeOver(store, session, { port, plan, shared, conversation: conversation! });
-  opening.waiting.push(...gone.map(({ seq }) => goneRow(seq)));
+  opening.isShared = brought.kind === "taken";
+  if (brought.kind === "apart") return onApart(session);
+  opening.waiting.push(...brought.gone.map(({ seq }) => goneRow(seq)));
   opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
-}
-
-/** What a session said before it was begun anew, where nothing of that is here. */
-async function bringBefore(
-  store: Store,
-  session: OwnedSession,
-  port: Pick<SessionRows, "load" | "lines">,
-): Promise<void> {
-  const isHere = await patiently(() => store.read((sql) => placeOf(sql, session) !== undefined));
-  if (isHere) return;
-  const shared = sharedIn(await port.load());
-  const plan = planSharing(shared, sharedIn([]));
-  if (plan.kind === "keep" || !(await areFree(store, session, shared))) return;
-  await takeOver(store, session, { port, plan, shared, conversation: shared.conversation! });
-}
-
-function areFree(store: Store, session: OwnedSession, shared: Shared): Promise<boolean> {
-  const numbers = {
-    conversation: shared.conversation!,
-    messages: [...shared.messages.keys()],
-    summaries: [...shared.summaries.keys()],
-  };
-  return patiently(() => !areTaken(store, session, numbers));
-}
-
-/** Undefined: nothing of the session is stored. */
-const ownRows = (store: Store, session: OwnedSession) =>
-  store.read((sql) => {
-    const place = placeOf(sql, session);
-    if (place === undefined) return undefined;
-    const { conversation } = place;
-    const { rows: behind, mark } = rowsBehind(sql, conversation);
-    const rows = [...behind, ...turnRows(sql, conversation), familyRow(sql, session)];
-    const shared = { ...sharedIn(rows), messages: sharedMessages(sql, conversation) };
-    return { rows, mark, shared };
-  });
-
-/** Pure. What is to be shared besides what is. */
-function notAmong(
-  rows: readonly EngineRow[],
-  { loaded, shared }: { loaded: readonly EngineRow[]; shared: Shared },
-): EngineRow[] {
-  const known = new Map(loaded.map((row) => [`${row.kind} ${row.key}`, row.body]));
-  const isNew = ([seq]: readonly [number, ...unknown[]]) => !shared.messages.has(seq);
-  return rows.flatMap((row): EngineRow[] => {
-    if (row.kind === "message" && shared.messages.has(Number(row.key))) return [];
-    if (row.kind !== "told") return known.get(`${row.kind} ${row.key}`) === row.body ? [] : [row];
-    const fresh = (JSON.parse(row.body!) as [number][]).filter(isNew);
-    const [first] = fresh[0] ?? [];
-    return first === undefined
-      ? []
-      : [{ kind: "told", key: String(first), body: JSON.stringify(fresh) }];
-  });
 }

@@ -18,6 +18,18 @@ export interface Place {
 export const placeOf = (sql: Sql, session: OwnedSession): Place | undefined =>
   find(sql, session)?.place;
 
+/** The names under which the transcript is stored, but for odd ones that are escaped. */
+export const storedKeys = (sql: Sql, session: OwnedSession): string[] => {
+  const { sessionId, owner } = keysOf(session);
+  return sql(`
+    SELECT session_key FROM transcript
+    WHERE session_id = ? AND (owner = ? OR owner IS NULL) ORDER BY owner IS NULL, id
+  `)
+    .all(sessionId, owner)
+    .map(({ session_key }) => String(session_key))
+    .filter((key) => keyOf(key) === key);
+};
+
 function find(
   sql: Sql,
   session: OwnedSession,

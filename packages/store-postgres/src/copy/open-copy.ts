@@ -19,6 +19,7 @@ import {
   openDatabase,
   type Statement,
 } from "../database.ts";
+import { type EngineRow, loadRows, reserveNumbers } from "../engine-rows.ts";
 import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
@@ -34,11 +35,13 @@ import {
   filesOfSession,
   keepFile,
 } from "./kept-files.ts";
+import type { RowsToPut } from "./put-engine-rows.ts";
 import {
   type ClaimedRow,
   type CopyRecord,
   HASHES,
   putRecord,
+  putRowsAlone,
   putSession,
   type SessionToPut,
 } from "./put-session.ts";
@@ -73,6 +76,11 @@ export interface ClaimedSession {
   readonly found: CopySummary;
   /** False: somebody else has it by now, and nothing was stored. Throws STORAGE_FAILED. */
   put(request: { home: string; record: CopyRecord; session: SessionToPut }): Promise<boolean>;
+  /**
+   * Stores what engines have beside it, where nothing else of it is new; `print` as `rows` of the
+   * record. False, and throws, as `put`; the same may be put again.
+   */
+  putRows(request: { home: string; print: string; rows: readonly RowsToPut[] }): Promise<boolean>;
   /** Gives it up. */
   release(): Promise<void>;
 }
@@ -122,6 +130,12 @@ export interface PostgresCopy {
     session: SessionOf,
     after: number,
   ): Promise<{ line: number; engineId: string; change: string }[]>;
+  /** What an engine has beside a session. */
+  engineRows(session: SessionOf, engine: string): Promise<EngineRow[]>;
+  /** Ids of the engines that have something beside sessions. */
+  rowEngines(): Promise<string[]>;
+  /** From now on numbers of a kind that gateways ask for are above this one. */
+  keepNumbers(kind: string, last: number): Promise<void>;
   /** Messages that wait, in order. */
   inbox(): Promise<(InboxMessage & { agentId: string; key: string })[]>;
   /** Kept files that are of no session. */
@@ -158,7 +172,7 @@ const SESSION: Statement<CopyRow> = {
 const RECORDS: Statement<RecordRow> = {
   name: "copy-records",
   text: `
-    select home, agent_id, session_id, print, step::float8, line::float8, key, label
+    select home, agent_id, session_id, print, step::float8, line::float8, key, label, engine_rows
     from copied order by at`,
 };
 
@@ -171,6 +185,7 @@ interface RecordRow {
   line: number;
   key: string;
   label: string | null;
+  engine_rows: string | null;
 }
 
 const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
@@ -226,6 +241,11 @@ const DELIVERIES: Statement<{ line: number; engine_id: string; change: string }>
   text: `
     select line::float8, engine_id, change from delivery
     where agent_id = $1 and session_id = $2 and line > $3 order by line`,
+};
+
+const ROW_ENGINES: Statement<{ engine: string }> = {
+  name: "copy-row-engines",
+  text: "select distinct engine from engine_row where body is not null order by engine",
 };
 
 const INBOX: Statement<{
@@ -320,6 +340,7 @@ export async function openPostgresCopy({
           session: {
             found: copySummaryOf(found!),
             put: (request) => putSession(database, claimed, request),
+            putRows: (request) => putRowsAlone(database, claimed, request),
             release: () => release(database, lease, node.id),
           },
         };
@@ -378,6 +399,10 @@ function reading(
       (await database.ask(DELIVERIES, [agentId, sessionId, after])).map((row) => ({
         ...{ line: row.line, engineId: row.engine_id, change: row.change },
       })),
+    engineRows: (session, engine) => loadRows(database, { ...session, engine }),
+    rowEngines: async () => (await database.ask(ROW_ENGINES, [])).map(({ engine }) => engine),
+    keepNumbers: async (kind, last) =>
+      void (await reserveNumbers(database, kind, { count: 0, above: last })),
     inbox: async () =>
       (await database.ask(INBOX, [])).map((row) => ({
         ...{ agentId: row.agent_id, key: row.key },
@@ -408,5 +433,5 @@ const copySummaryOf = (row: CopyRow): CopySummary => ({
 
 const recordOf = (row: RecordRow): FoundRecord => ({
   ...{ home: row.home, agentId: row.agent_id, sessionId: row.session_id, print: row.print },
-  ...{ step: row.step, line: row.line, key: row.key, label: row.label },
+  ...{ step: row.step, line: row.line, key: row.key, label: row.label, rows: row.engine_rows },
 });

@@ -7,6 +7,7 @@ import { storageFailed } from "../failure.ts";
 import { passes, RETRIES, waitBefore } from "../passing.ts";
 import type { EntryRow } from "../step.ts";
 import { type FileToKeep, keepFile } from "./kept-files.ts";
+import { putEngineRows, type RowsToPut } from "./put-engine-rows.ts";
 
 /** An entry as its line says it, and the SHA-256 of that. */
 export interface CopiedEntry extends EntryRow {
@@ -26,6 +27,8 @@ export interface CopyRecord {
   key: string;
   /** What people call it there; null: nothing. */
   label: string | null;
+  /** SHA-256 of what engines have beside it there; null: nothing, or nobody looked. */
+  rows: string | null;
 }
 
 /** A session as files have it, ready to be stored. */
@@ -58,6 +61,8 @@ export interface SessionToPut {
   base: string | null;
   /** Reports that are among the kept ones by now: those of these turns, or all. */
   told: readonly string[] | "all";
+  /** What engines have beside it; what others have stays. */
+  engineRows: readonly RowsToPut[];
 }
 
 /** A session that was claimed, and by whom. */
@@ -99,10 +104,10 @@ const DROP_REPORTS = `
   where agent_id = $1 and session_id = $2 and ($3::text[] is null or turn = any ($3::text[]))`;
 
 const RECORD = `
-  insert into copied (home, agent_id, session_id, print, step, line, key, label)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  insert into copied (home, agent_id, session_id, print, step, line, key, label, engine_rows)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   on conflict (home, agent_id, session_id) do update
-  set print = $4, step = $5, line = $6, key = $7, label = $8, at = now()`;
+  set print = $4, step = $5, line = $6, key = $7, label = $8, engine_rows = $9, at = now()`;
 
 /** Last, so that nobody waits for the row longer than for a step. */
 const SESSION = `
@@ -186,8 +191,12 @@ async function put(
   const told = session.told === "all" ? null : session.told;
   await ask(DROP_REPORTS, [agentId, sessionId, told]);
   const line = claimed.line + session.deliveries.length;
+  for (const rows of session.engineRows) await putEngineRows(ask, claimed, rows);
   const { print, key, label } = record;
-  await ask(RECORD, [home, agentId, sessionId, print, claimed.step + 1, line, key, label]);
+  await ask(RECORD, [
+    ...[home, agentId, sessionId, print, claimed.step + 1, line, key, label],
+    record.rows,
+  ]);
   if ((await ask(TOUCH, [agentId, [...named]])).length < named.size) throw TAKEN_AWAY;
   const stored = await ask(SESSION, [
     ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],
@@ -214,20 +223,45 @@ async function isStored(database: Database, claimed: ClaimedRow, token: string):
 const NOTE: Statement<never> = {
   name: "copy-note",
   text: `
-    insert into copied (home, agent_id, session_id, print, step, line, key, label)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    insert into copied (home, agent_id, session_id, print, step, line, key, label, engine_rows)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     on conflict (home, agent_id, session_id) do update
-    set print = $4, step = $5, key = $7, label = $8, at = now()`,
+    set print = $4, step = $5, key = $7, label = $8, engine_rows = $9, at = now()`,
 };
 
 /** For who has written the other side. */
 export async function putRecord(
   database: Database,
   home: string,
-  { agentId, sessionId, print, key, label }: CopyRecord,
+  { agentId, sessionId, print, key, label, rows }: CopyRecord,
   { step, line }: { step: number; line: number },
 ): Promise<void> {
-  await database.ask(NOTE, [home, agentId, sessionId, print, step, line, key, label]);
+  await database.ask(NOTE, [home, agentId, sessionId, print, step, line, key, label, rows]);
+}
+
+const IS_OWN = `
+  select id from session where agent_id = $1 and id = $2 and epoch = $3 for share`;
+
+const NOTE_ROWS = `
+  update copied set engine_rows = $4 where home = $1 and agent_id = $2 and session_id = $3`;
+
+/** Of a session that is the same on both sides. False: somebody else has it by now. */
+export async function putRowsAlone(
+  database: Database,
+  { agentId, sessionId, epoch }: ClaimedRow,
+  { home, print, rows }: { home: string; print: string; rows: readonly RowsToPut[] },
+): Promise<boolean> {
+  try {
+    return await database.together(async (ask) => {
+      const own = await ask(IS_OWN, [agentId, sessionId, epoch]);
+      if (own.length === 0) return false;
+      for (const each of rows) await putEngineRows(ask, { agentId, sessionId, epoch }, each);
+      await ask(NOTE_ROWS, [home, agentId, sessionId, print]);
+      return true;
+    });
+  } catch (error) {
+    throw storageFailed(error);
+  }
 }
 
 const notTheSame = ({ key }: CopyRecord) =>

@@ -7,6 +7,7 @@ import { DUE_MESSAGES } from "./0005-due-messages.ts";
 import { SEARCH } from "./0006-search.ts";
 import { ENGINE_ROWS } from "./0007-engine-rows.ts";
 import { BLOBS } from "./0008-blobs.ts";
+import { COPIED_ROWS } from "./0010-copied-rows.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly string[] = [
   SEARCH,
   ENGINE_ROWS,
   BLOBS,
+  COPIED_ROWS,
 ];

@@ -1,10 +1,9 @@
 // Which database files the lossless engine keeps, and whose they are.
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { modelChains } from "../../config/agent.ts";
 import type { Environment } from "../../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { losslessFile, losslessStoreSettings } from "../../config/lossless-file.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 
 /** A database file, whether or not it is there. Agents may share one. */
@@ -46,10 +45,10 @@ export async function oneDatabase(
 /** What of the engine's settings a command has to know. */
 export async function losslessSettings({ configFile }: Environment): Promise<LosslessSettings> {
   const { config } = await loadConfig(configFile);
-  const { compress, keepDays, keepMegabytes, keepNewest } = settingsIn(config);
+  const { keepDays, keepMegabytes, keepNewest } = settingsIn(config);
   const numberOr = (value: unknown) => (typeof value === "number" ? value : undefined);
   return {
-    compress: compress === true,
+    compress: losslessStoreSettings(config).compress,
     keepDays: numberOr(keepDays),
     keepMegabytes: numberOr(keepMegabytes),
     keepNewest: numberOr(keepNewest),
@@ -75,7 +74,7 @@ interface LosslessSettings {
 
 const settingsIn = (
   config: LoadedConfig["config"],
-): { readonly databasePath?: unknown } & { readonly [Key in keyof LosslessSettings]?: unknown } =>
+): { readonly [Key in keyof LosslessSettings]?: unknown } =>
   config.plugins.entries?.lossless?.config ?? {};
 
 function byFile(
@@ -83,19 +82,12 @@ function byFile(
   home: string,
   agents: readonly string[],
 ): readonly Database[] {
-  const named = settingsIn(config).databasePath;
+  const { databasePath } = losslessStoreSettings(config);
   const files = new Map<string, string[]>();
   for (const agent of agents) {
     const folder = agentFolder(home, agent);
-    const file = databaseFile(folder, typeof named === "string" ? named : undefined);
+    const file = losslessFile(folder, databasePath);
     files.set(file, [...(files.get(file) ?? []), agent]);
   }
   return [...files].map(([file, owners]) => ({ file, agents: owners }));
-}
-
-/** Pure. As the engine finds it. */
-function databaseFile(folder: string, named: string | undefined): string {
-  if (named === undefined) return join(folder, "clew-lossless", "lossless.db");
-  if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(1));
-  return isAbsolute(named) ? named : join(folder, named);
 }

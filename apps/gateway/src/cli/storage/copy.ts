@@ -5,16 +5,18 @@ import { dirname, join } from "node:path";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { openBlobs } from "../../blobs/open-blobs.ts";
 import { loadConfig } from "../../config/load.ts";
+import { losslessStoreSettings } from "../../config/lossless-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { describeBytes } from "../../limits/size.ts";
 import { acquireLock } from "../../locks/lock.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { copyIn } from "../../storage/copy/copy-in.ts";
 import { copyOut } from "../../storage/copy/copy-out.ts";
+import { createEngineStores } from "../../storage/copy/engine-stores.ts";
 import { nameOfDatabase, planCopy } from "../../storage/copy/plan-copy.ts";
 import type { CopyResult } from "../../storage/copy/result.ts";
 import { idOfHome } from "../../storage/home-id.ts";
-import { loadPostgres } from "../../storage/open-storage.ts";
+import { loadPostgres } from "../../storage/load-postgres.ts";
 import { urlOf } from "../../storage/plan-storage.ts";
 import { createKeptNotices } from "../../storage/postgres/kept-notices.ts";
 import { storageFailed } from "../../storage-error.ts";
@@ -67,9 +69,15 @@ export async function storageCopy(
       blobs,
       onKeptInRows: createKeptNotices({ warn: (text) => output.note(`clew: ${text}`) }).add,
     });
+    const { databasePath, compress } = losslessStoreSettings(config);
+    const engines = createEngineStores({
+      // One that is named by the settings is that of their home.
+      databasePath: home === environment.home ? databasePath : undefined,
+      ...{ home, compress, isMade: plan.kind === "out" },
+    });
     try {
       const result = await interruptible(output, ({ signal, says }) => {
-        const request = { home, homeId, copy, isCheck: check, signal, says };
+        const request = { home, homeId, copy, engines, isCheck: check, signal, says };
         return plan.kind === "in" ? copyIn(request) : copyOut(request);
       });
       const [source, target] = [`files in ${home}`, nameOfDatabase(url)];
@@ -84,6 +92,7 @@ export async function storageCopy(
       const isOfFiles = typeof code === "string" && syscall !== undefined;
       throw isOfFiles ? storageFailed(`Copying files in ${home} ended`, error, "elsewhere") : error;
     } finally {
+      engines.close();
       await copy.close().catch(() => {});
     }
   } finally {

@@ -24,7 +24,6 @@ export const STAYING_FOLDERS: Readonly<Record<string, string>> = {
   subagents: "records of child sessions",
   approvals: "what people allowed",
   editors: "what editors hold",
-  "clew-lossless": "what the lossless engine took of sessions, which another home is told anew,",
 };
 
 const LOCK = /^(.+)\.lock(?:\..+)?$/;

@@ -1,5 +1,6 @@
 // What became of a copy, for people and programs.
 import type { PostgresCopy } from "@clew/store-postgres";
+import type { EngineStores } from "./engine-stores.ts";
 import type { LeftBehind } from "./walk-home.ts";
 
 /** What a copy did, or, where it only looked, would do. */
@@ -33,11 +34,18 @@ export interface CopyWay {
   signal: AbortSignal;
   /** How far it is. */
   says(text: string): void;
-}
-
-/** What a copy into a home goes by. */
-export interface CopyOut extends CopyWay {
   home: string;
   homeId: string;
   copy: PostgresCopy;
+  /** Of the home. */
+  engines: EngineStores;
 }
+
+/** What a copy into a database goes by. */
+export type CopyIn = CopyWay;
+
+/** What a copy into a home goes by. */
+export type CopyOut = CopyWay;
+
+/** What can be done about it. */
+export const CHANGED = "it changed while it was copied; copy again";

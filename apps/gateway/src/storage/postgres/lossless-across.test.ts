@@ -1,7 +1,5 @@
 // Kills gateways of one database that answer with the lossless engine, one after the other.
 import { once } from "node:events";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as after } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,6 +7,7 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { keptByLossless } from "../../testing/kept-by-lossless.ts";
 import {
   isSaid,
   type Place,
@@ -27,31 +26,6 @@ const CONFIG = {
     entries: { lossless: { config: { summaries: "model" } } },
   },
 };
-
-/** What stands for messages, and their numbers, in the home's database. */
-function keptIn({ home }: Place) {
-  const file = join(home, "agents", "main", "clew-lossless", "lossless.db");
-  const db = new DatabaseSync(file, { readOnly: true });
-  try {
-    const all = (sql: string) =>
-      db
-        .prepare(sql)
-        .all()
-        .map((row) => ({ ...row }));
-    return {
-      messages: all("SELECT seq, conversation, id, turn, role, time FROM message ORDER BY seq"),
-      summaries: all(`
-        SELECT id, conversation, depth, parent, first, last, messages, tokens, since, until, days,
-          words, model, asked, created FROM summary ORDER BY id
-      `),
-      cuts: all(
-        "SELECT name, first, request, ceiling, covered, parts, record FROM cut ORDER BY id",
-      ),
-    };
-  } finally {
-    db.close();
-  }
-}
 
 /** Those of the first that the second lacks, or has otherwise. */
 const lacking = (one: readonly object[], other: readonly object[]) => {
@@ -84,7 +58,7 @@ describe.skipIf(whyNoPostgres() !== null)(
         for (let kill = 0; kill < KILLS; kill++) {
           const [at, next] = [places[kill % 2]!, places[(kill + 1) % 2]!];
           for (let turn = 0; turn < 12; turn++) await say(at);
-          const shared = keptIn(at);
+          const shared = keptByLossless(at.home);
           expect(shared.cuts.length).toBeGreaterThan(0);
           expect(shared.summaries.length).toBeGreaterThan(stored);
           stored = shared.summaries.length;
@@ -92,9 +66,9 @@ describe.skipIf(whyNoPostgres() !== null)(
           await after(Math.random() * LONGEST_TURN_MS);
           at.child.kill("SIGKILL");
           await once(at.child, "exit");
-          const before = keptIn(at);
+          const before = keptByLossless(at.home);
           await say(next);
-          const now = keptIn(next);
+          const now = keptByLossless(next.home);
           at.child = await startAgain(plan, at);
           await last;
           // What was there when the last turn but one was over.

@@ -1,0 +1,85 @@
+// Copies what an engine has beside a session in a home into a database.
+import { hash } from "node:crypto";
+import type { EngineRow, FoundRecord, PostgresCopy, RowsToPut } from "@clew/store-postgres";
+import { type EngineStores, type NamedSession, ROWS_ENGINE } from "./engine-stores.ts";
+import type { Known } from "./known.ts";
+import type { Names } from "./plan-session.ts";
+import { CHANGED, type CopyIn } from "./result.ts";
+
+/** What an engine of the home has of a session. */
+export interface RowsInHome {
+  rows: readonly EngineRow[];
+  lastNumbers: Readonly<Record<string, number>>;
+  /** SHA-256 of the rows. */
+  print: string;
+}
+
+/** Null: nothing. */
+export async function rowsInHome(
+  engines: EngineStores,
+  { agentId, ...session }: NamedSession & { agentId: string },
+): Promise<RowsInHome | null> {
+  const store = await engines.of(agentId);
+  const found = await engines.asFarAsReadable(agentId, () => store.rowsOf(session));
+  return found === undefined || found === null ? null : { ...found, print: printOf(found.rows) };
+}
+
+const printOf = (rows: readonly EngineRow[]): string =>
+  hash("sha256", JSON.stringify(rows.map(({ kind, key, body }) => [kind, key, body]).sort()));
+
+/** Pure. They take the place of all that the database has of them, as files went on. */
+export const wholeRows = (own: RowsInHome | null): RowsToPut[] =>
+  own === null ? [] : [{ engine: ROWS_ENGINE, rows: own.rows, isAll: true }];
+
+/** Before the rows are there, so that nobody gets a number that is in them. */
+export async function keepNumbers(
+  copy: Pick<PostgresCopy, "keepNumbers">,
+  known: Pick<Known, "numbers">,
+  own: RowsInHome | null,
+): Promise<void> {
+  for (const [kind, last] of Object.entries(own?.lastNumbers ?? {})) {
+    if (last <= (known.numbers.get(kind) ?? 0)) continue;
+    await copy.keepNumbers(kind, last);
+    known.numbers.set(kind, last);
+  }
+}
+
+/** What became of the rows of a session that is the same on both sides otherwise. */
+export type RowsCopied = "same" | "copied" | { why: string };
+
+/**
+ * A model may have been asked for words behind the last turn, or an earlier version copied without
+ * rows. What the database has besides is right: whoever had the session stored it.
+ */
+export async function copyRowsAlone(
+  { copy, homeId, isCheck, engines }: CopyIn,
+  known: Known,
+  { record, names: { key } }: { record: FoundRecord; names: Names },
+): Promise<RowsCopied> {
+  const { agentId, sessionId } = record;
+  const own = await rowsInHome(engines, { agentId, sessionId, sessionKey: key });
+  if (own === null || own.print === record.rows) return "same";
+  const { rowsBesides } = await import("@clew/lossless-engine/store");
+  const besides = async () =>
+    rowsBesides(own.rows, await copy.engineRows({ agentId, sessionId }, ROWS_ENGINE)) ?? [];
+  if ((await besides()).length === 0) {
+    if (!isCheck) await copy.note(homeId, { ...record, rows: own.print }, record);
+    return "same";
+  }
+  if (isCheck) return "copied";
+  const claim = await copy.claim({ agentId, key: record.key, sessionId });
+  if (claim.kind === "held")
+    return {
+      why: `a gateway has it open in the database${claim.owner === null ? "" : ` (${claim.owner})`}; stop that one or wait, and copy again`,
+    };
+  try {
+    const { found } = claim.session;
+    if (found.sessionId !== sessionId || found.step !== record.step) return { why: CHANGED };
+    await keepNumbers(copy, known, own);
+    const rows = [{ engine: ROWS_ENGINE, rows: await besides(), isAll: false }];
+    const isStored = await claim.session.putRows({ home: homeId, print: own.print, rows });
+    return isStored ? "copied" : { why: CHANGED };
+  } finally {
+    await claim.session.release();
+  }
+}

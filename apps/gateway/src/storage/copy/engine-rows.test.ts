@@ -1,0 +1,211 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openMessageStore } from "@clew/lossless-engine/store";
+import { describe, expect, it } from "vitest";
+import { runSql } from "../../../../../packages/store-postgres/src/testing/server.ts";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { clew, runClew } from "../../testing/command.ts";
+import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { keptByLossless } from "../../testing/kept-by-lossless.ts";
+import { killCopies } from "../../testing/killed-copies.ts";
+import type { CopyResult } from "./result.ts";
+
+/** Each way; more of them by CLEW_COPY_KILLS. */
+const KILLS = Math.ceil(Number(process.env.CLEW_COPY_KILLS ?? 6) / 2);
+const ENGINE = {
+  agents: { defaults: { contextTokens: 16_000 } },
+  plugins: {
+    slots: { contextEngine: "lossless" },
+    entries: { lossless: { config: { summaries: "model" } } },
+  },
+  door: { enabled: false },
+};
+
+describe.skipIf(whyNoPostgres() !== null)(
+  `what the lossless engine made of sessions that are copied ${UNLESS_THERE}`,
+  () => {
+    const onFiles = (home: string) => startTestGateway(ENGINE, home, {}, { withPlugins: true });
+    const onPostgres = (home: string, url: string) => {
+      const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+      return startTestGateway({ ...ENGINE, storage }, home, {}, { withPlugins: true });
+    };
+    const into = (url: string) => ["storage", "copy", "--from", "files", "--to", url, "--json"];
+    const back = (url: string) => ["storage", "copy", "--from", url, "--to", "files", "--json"];
+    async function copy(home: string, args: string[], ...more: string[]) {
+      const { code, output, errors } = await clew(home, [...args, ...more]);
+      expect(errors).not.toContain("clew:");
+      return { code, ...(JSON.parse(output) as CopyResult) };
+    }
+    const longText = (at: number) =>
+      `Note ${at} about the harbour. ${`Line ${at} of a long report.\n`.repeat(120)}`;
+    async function talk(gateway: TestGateway, session: string, turns: number, from = 0) {
+      for (let at = from; at < from + turns; at++) {
+        const { events } = await gateway.say(longText(at), { session });
+        expect(events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+      }
+    }
+    /** Stopped, once all that it does behind replies is done. */
+    async function homeOnFiles() {
+      const home = await temporaryHome();
+      const gateway = await onFiles(home);
+      await talk(gateway, "main", 14);
+      await gateway.say("/new", { session: "main" });
+      await talk(gateway, "main", 3, 20);
+      await talk(gateway, "other", 14, 40);
+      await gateway.stop();
+      const kept = keptByLossless(home);
+      expect(kept.cuts.length).toBeGreaterThan(1);
+      expect(kept.summaries.some(({ asked }) => Number(asked) > 0)).toBe(true);
+      return { home, kept };
+    }
+    async function found(home: string) {
+      const store = openMessageStore(join(home, "agents/main/clew-lossless/lossless.db"));
+      try {
+        const answers = [];
+        for (const query of ["harbour", "Note 12", "report 43"])
+          for (const by of ["words", "pattern", "relevance"] as const)
+            answers.push(await store.search({ query, by, limit: 50 }));
+        return answers;
+      } finally {
+        store.close();
+      }
+    }
+    const view = async (gateway: TestGateway, session: string) =>
+      (await gateway.get(`/api/sessions/${session}/context`)).json();
+    const views = async (gateway: TestGateway) => [
+      await view(gateway, "main"),
+      await view(gateway, "other"),
+    ];
+
+    it("goes from files into the database, to another home, and into new files as it was", {
+      timeout: 120_000,
+    }, async () => {
+      const url = await testDatabase();
+      const { home, kept } = await homeOnFiles();
+      const first = await onFiles(home);
+      const seen = await views(first);
+      await first.stop();
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, left: [], stays: [] });
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: [], files: 0 });
+      expect((await copy(home, into(url), "--check")).code).toBe(0);
+      // Whoever asks for numbers gets none of theirs.
+      const [{ next }] = (await runSql(
+        url,
+        "select next::float8 from numbering where kind = 'message'",
+      )) as [{ next: number }];
+      expect(next).toBeGreaterThan(Number(kept.messages.at(-1)!.seq));
+
+      const third = await temporaryHome();
+      expect((await copy(third, back(url), "--check")).code).toBe(1);
+      const returned = await copy(third, back(url));
+      expect(returned).toMatchObject({ code: 0, left: [] });
+      expect(keptByLossless(third)).toEqual(kept);
+      expect(await found(third)).toEqual(await found(home));
+      expect((await copy(third, back(url), "--check")).code).toBe(0);
+      await writeFile(join(third, "clew.json"), JSON.stringify(ENGINE));
+      expect((await clew(third, ["lossless", "verify"])).code).toBe(0);
+      const there = await onFiles(third);
+      expect(await views(there)).toEqual(seen);
+      await there.stop();
+
+      const two = await temporaryHome();
+      const elsewhere = await onPostgres(two, url);
+      await talk(elsewhere, "other", 6, 60);
+      await talk(elsewhere, "main", 1, 70);
+      const later = await views(elsewhere);
+      await elsewhere.stop();
+      // It has what was copied, the session before it was begun anew too, and asks nobody again.
+      const now = keptByLossless(two);
+      const known = new Map(now.summaries.map((each) => [each.id, each]));
+      for (const each of kept.summaries.filter(({ asked }) => Number(asked) > 0))
+        expect(known.get(each.id)).toMatchObject({ words: each.words, asked: each.asked });
+      const numbers = new Map(now.messages.map(({ id, seq }) => [id, seq]));
+      for (const { id, seq } of kept.messages) expect([id, numbers.get(id)]).toEqual([id, seq]);
+
+      for (const target of [home, await temporaryHome()]) {
+        expect(await copy(target, back(url))).toMatchObject({ code: 0, left: [] });
+        expect(keptByLossless(target)).toEqual(now);
+        const last = await onFiles(target);
+        expect(await views(last)).toEqual(later);
+        await last.stop();
+      }
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: [], left: [] });
+    });
+
+    it("is the same where the copy was killed at any moment, each way", {
+      timeout: 120_000 + KILLS * 10_000,
+    }, async () => {
+      const [url, calm] = [await testDatabase(), await testDatabase()];
+      const { home, kept } = await homeOnFiles();
+      const timed = async (folder: string, args: readonly string[]) => {
+        const began = performance.now();
+        const { code, errors } = await runClew(folder, args);
+        expect(code, errors).toBe(0);
+        return performance.now() - began;
+      };
+      const [other, third] = [await temporaryHome(), await temporaryHome()];
+      const inMs = await timed(home, into(calm));
+      const outMs = await timed(third, back(calm));
+      const { random } = Math;
+      for (const { folder, args, wholeMs } of [
+        { folder: home, args: into(url), wholeMs: inMs },
+        { folder: other, args: back(url), wholeMs: outMs },
+      ]) {
+        const result = await killCopies(folder, args, { kills: KILLS, wholeMs, random });
+        expect(result.code, result.errors).toBe(0);
+      }
+      const rows = "select engine, session_id, kind, key, body from engine_row order by 1, 2, 3, 4";
+      expect(await runSql(url, rows)).toEqual(await runSql(calm, rows));
+      expect(keptByLossless(other)).toEqual(kept);
+      expect(keptByLossless(third)).toEqual(kept);
+      expect((await runClew(other, [...back(url), "--check"])).code).toBe(0);
+    });
+
+    it("follows into the database where only that is new, and is left where the database has more", async () => {
+      const url = await testDatabase();
+      const home = await temporaryHome();
+      const first = await onFiles(home);
+      await talk(first, "main", 14);
+      await first.stop();
+      await copy(home, into(url));
+      const rows = async () => runSql(url, "select kind, key, body from engine_row order by 1, 2");
+      const all = await rows();
+      expect(all.length).toBeGreaterThan(3);
+      // As by a version that copied without them.
+      await runSql(url, "delete from engine_row; update copied set engine_rows = null");
+      expect((await copy(home, into(url), "--check")).code).toBe(1);
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: ["agent:main:main"] });
+      expect(await rows()).toEqual(all);
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: [] });
+
+      const summary = `select key, body from engine_row where kind = 'summary' limit 1`;
+      const [{ key, body }] = (await runSql(url, summary)) as [{ key: string; body: string }];
+      const newer = JSON.stringify({ ...JSON.parse(body), asked: 9, words: "Newer words." });
+      await runSql(
+        url,
+        `update engine_row set body = '${newer.replaceAll("'", "''")}' where kind = 'summary' and key = '${key}'; update copied set engine_rows = null`,
+      );
+      expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: [] });
+      expect(await rows()).not.toEqual(all);
+    });
+
+    it("is told of where it cannot be read, and sessions are copied without it", async () => {
+      const url = await testDatabase();
+      const home = await temporaryHome();
+      const first = await onFiles(home);
+      await talk(first, "main", 2);
+      await first.stop();
+      await writeFile(join(home, "agents/main/clew-lossless/lossless.db"), "no database at all");
+      const result = await clew(home, into(url));
+      expect(result.code).toBe(1);
+      const { copied, left } = JSON.parse(result.output) as CopyResult;
+      expect(copied).toEqual(["agent:main:main"]);
+      expect(left).toMatchObject([{ what: "What the engine keeps of agent main" }]);
+    });
+  },
+);

@@ -1,0 +1,103 @@
+// Opens the sessions of a gateway in PostgreSQL.
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { openBlobs } from "../../blobs/open-blobs.ts";
+import { createStorageTally } from "../../metrics/storage-tally.ts";
+import { requireSessionName } from "../../sessions/name-errors.ts";
+import { VERSION } from "../../version.ts";
+import { idOfHome } from "../home-id.ts";
+import { loadPostgres } from "../load-postgres.ts";
+import type { Storage, StorageRequest } from "../storage.ts";
+import { createEngineRows } from "./engine-rows.ts";
+import { keepIndexed } from "./keep-indexed.ts";
+import { keepSweeping } from "./keep-sweeping.ts";
+import { createKeptNotices } from "./kept-notices.ts";
+import { createLooks } from "./looks.ts";
+import { portsOfHome } from "./ports.ts";
+import { createPostgresSearch } from "./search.ts";
+import { createPostgresSessions } from "./store.ts";
+import { createWaitingRows } from "./waiting-rows.ts";
+
+/** How often a gateway looks for what others left, at most. */
+const SWEEP_MS = 500;
+
+/** How often a gateway asks for those who wait to hear who has a session, at most. */
+const LOOK_MS = 250;
+
+/** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
+export async function openInPostgres(
+  { url, connections }: { url: string; connections: number },
+  { environment, config, address, log }: StorageRequest,
+): Promise<Storage> {
+  const { home } = environment;
+  const blobs = await openBlobs(config, environment);
+  const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
+  const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
+  if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
+  const homeId = await idOfHome(home);
+  const kept = createKeptNotices(log);
+  const given = { url, ports: portsOfHome(homeId), blobs, onKeptInRows: kept.add };
+  const { reportBytes } = config.gateway.limits;
+  if (address === undefined) {
+    const store = await openPostgresReader(given);
+    // A gateway of this home may write its own copies meanwhile.
+    const copies = join(home, "copies", store.clusterId, "read");
+    const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
+    return { sessions, search: createPostgresSearch(store), records: copies };
+  }
+  const own = config.storage.address ?? address;
+  if (new URL(own).port === "0")
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
+    );
+  const counts = createStorageTally();
+  const store = await openPostgresStore({
+    ...{ ...given, connections, address: own, version: VERSION },
+    onRoundTrip: counts.take,
+    place: `${homeId} at ${hostname()}`,
+    ttlMs: config.storage.deadAfterSeconds * 1000,
+  });
+  const copies = join(home, "copies", store.clusterId, "gateway");
+  const sweeping = blobs && keepSweeping({ store, log, alive: store.alive });
+  const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
+  const waiting = createWaitingRows({ store, everyMs });
+  const inbox = waiting.shared;
+  const indexing = keepIndexed({ indexNext: store.indexNext });
+  const { onTurnEnd } = indexing;
+  const engineRows = createEngineRows(store);
+  const { look } = createLooks({
+    everyMs: LOOK_MS,
+    async ask(sessions) {
+      const asked = sessions.map(({ key, name: message }) => {
+        const { agentId, key: canonical } = requireSessionName(key);
+        return { agentId, key: canonical, message };
+      });
+      const standings = await store.standings(asked);
+      return standings.map(({ address: owner, inTurn: isInTurn, isKept }) => ({
+        ...{ owner, isInTurn, isKept },
+      }));
+    },
+  });
+  return {
+    sessions: createPostgresSessions({
+      ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd, kept },
+    }),
+    ...{ search: createPostgresSearch(store), records: copies, waiting, engineRows, counts },
+    cluster: {
+      address: own,
+      alive: store.alive,
+      look,
+      ownerOf(key) {
+        const { agentId, key: canonical } = requireSessionName(key);
+        return store.ownerOf({ agentId, key: canonical });
+      },
+      async close() {
+        await indexing.close();
+        await sweeping?.stop();
+        await store.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Brings a session's part of a database up to what is shared of it.
+import type { EngineRow, SessionRows } from "@clew/plugin-sdk/core";
+import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { placeOf } from "../store/conversations.ts";
+import type { SharedMessage } from "../store/shared-rows.ts";
+import type { Store } from "../store/store.ts";
+import { areTaken } from "../store/take-over.ts";
+import { type OwnRows, ownRows } from "./own-rows.ts";
+import { planSharing, type Shared, type SharingPlan, sharedIn } from "./plan-sharing.ts";
+import { takeOver } from "./take-over.ts";
+
+/** What was shared when it was asked. */
+export interface Loaded {
+  readonly loaded: readonly EngineRow[];
+  readonly shared: Shared;
+}
+
+/** What became of it. */
+export type BroughtUp =
+  /** The database held all of it. Own undefined: it holds nothing, as nothing is shared. */
+  | ({ readonly kind: "kept"; readonly own: OwnRows | undefined } & Loaded)
+  /** Others of the database have its numbers. */
+  | { readonly kind: "apart" }
+  /** It was stored, but for messages that nobody tells. */
+  | { readonly kind: "taken"; readonly gone: readonly SharedMessage[] };
+
+/** What there is to read of a session. */
+export type ReadRows = Pick<SessionRows, "load" | "lines">;
+
+/** Ended in the middle, it is begun again by the next. Throws STORAGE_FAILED. */
+export async function bringUp(
+  store: Store,
+  session: OwnedSession,
+  port: Pick<SessionRows, "load" | "lines" | "beside">,
+): Promise<BroughtUp> {
+  const loaded = await port.load();
+  const shared = sharedIn(loaded);
+  for (const sessionId of shared.family)
+    await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
+  const own = await patiently(() => ownRows(store, session));
+  const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
+  if (plan.kind === "keep") return { kind: "kept", own, loaded, shared };
+  const gone = await takeWhereFree(store, session, { port, plan, shared });
+  return gone === null ? { kind: "apart" } : { kind: "taken", gone };
+}
+
+/** What a session said before it was begun anew, where nothing of that is here. */
+async function bringBefore(store: Store, session: OwnedSession, port: ReadRows): Promise<void> {
+  const isHere = await patiently(() => store.read((sql) => placeOf(sql, session) !== undefined));
+  if (isHere) return;
+  const shared = sharedIn(await port.load());
+  const plan = planSharing(shared, sharedIn([]));
+  if (plan.kind !== "keep") await takeWhereFree(store, session, { port, plan, shared });
+}
+
+/** Null: other sessions have its numbers, and nothing is done. */
+async function takeWhereFree(
+  store: Store,
+  session: OwnedSession,
+  {
+    port,
+    plan,
+    shared,
+  }: { port: ReadRows; plan: Exclude<SharingPlan, { kind: "keep" }>; shared: Shared },
+): Promise<readonly SharedMessage[] | null> {
+  const conversation = shared.conversation!;
+  const numbers = {
+    conversation,
+    messages: [...shared.messages.keys()],
+    summaries: [...shared.summaries.keys()],
+  };
+  if (await patiently(() => areTaken(store, session, numbers))) return null;
+  return takeOver(store, session, { port, plan, shared, conversation });
+}
