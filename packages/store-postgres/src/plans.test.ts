@@ -195,7 +195,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect(await claim.session.putRows({ home: "home", print: "p", rows })).toBe(true);
     await claim.session.release();
     expect(await copy.engineRows(name, "e")).toEqual([row]);
-    expect(await copy.rowEngines()).toEqual(["e"]);
+    expect(await copy.rowEngines()).toContain("e");
     await copy.keepNumbers("message", 7);
     await copy.claim({ agentId: "main", key: "k5", sessionId: "other" });
     await copy.claim({ agentId: "main", key: "empty", sessionId: "empty" });
