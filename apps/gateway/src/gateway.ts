@@ -31,6 +31,7 @@ import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createRepliesUnderWay } from "./door/call/under-way.ts";
+import { fileJournals } from "./door/memory/journal-files.ts";
 import { createDoor, type Door } from "./door/serve/door.ts";
 import { createEditors, type Editors } from "./editors/editors.ts";
 import { saidOfTools } from "./editors/modes.ts";
@@ -213,6 +214,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { home } = environment;
   const { storage = storageAlone(options) } = options;
   const { sessions: store, records, cluster, waiting: keptWaiting, engineRows } = storage;
+  const { journals = fileJournals(home) } = storage;
   const isTalking = loaded.config.agents.defaults.subagents.enabled;
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
@@ -353,9 +355,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ waiting, mcp },
   };
   const door = createDoor({
-    ...{ host, log, home, newId: randomUUID, now: systemClock.now },
+    ...{ host, log, home, journals, newId: randomUUID, now: systemClock.now },
     ...{ conversations, reports, costs, events, tracer, underWay },
     ...{ noteWaste: waste.note, answered: tally.answered },
+    isHere: () => cluster === undefined || cluster.door.isHere,
     sessions: {
       send: async (request) => (await offer(request)).result,
       branch: async (key) => (await known.read(key))?.branch ?? [],

@@ -28,6 +28,26 @@ const LOAD: Statement<EngineRow> = {
     order by kind, key`,
 };
 
+/** Of many sessions of an agent; what few of them have is found by their keys. */
+const LOAD_OF_MANY: Statement<EngineRow & { session_id: string }> = {
+  name: "engine-rows-of-many",
+  text: `
+    select r.session_id, r.kind, r.key, r.body
+    from unnest($2::text[]) as s (id)
+    join engine_row r on r.agent_id = $1 and r.session_id = s.id and r.engine = $3
+    where r.body is not null order by r.session_id, r.kind, r.key`,
+};
+
+const HAS_ROWS: Statement<{ one: number }> = {
+  name: "engine-rows-exist",
+  text: `
+    select 1 as one from session s
+    where s.agent_id = $1 and s.key = $2 and exists (
+      select 1 from engine_row r
+      where r.agent_id = s.agent_id and r.session_id = s.id and r.engine = $3
+    )`,
+};
+
 /**
  * Whoever claims the session waits for the lock on its row, or is waited for: what is stored was
  * stored before the claim. A statement that comes late changes no row that was written after it.
@@ -64,6 +84,28 @@ export const loadRows = (
   database: Database,
   { agentId, sessionId, engine }: OfEngine,
 ): Promise<EngineRow[]> => database.ask(LOAD, [agentId, sessionId, engine]);
+
+/** The same of several sessions of an agent, each of those that have some. */
+export async function loadRowsOfMany(
+  database: Database,
+  { agentId, sessionIds, engine }: { agentId: string; sessionIds: string[]; engine: string },
+): Promise<Map<string, EngineRow[]>> {
+  const all = new Map<string, EngineRow[]>();
+  for (const { session_id: id, ...row } of await database.ask(LOAD_OF_MANY, [
+    ...[agentId, sessionIds, engine],
+  ])) {
+    const rows = all.get(id) ?? [];
+    rows.push(row);
+    all.set(id, rows);
+  }
+  return all;
+}
+
+/** False also of a session that is not there. */
+export const hasRows = async (
+  database: Database,
+  { agentId, key, engine }: { agentId: string; key: string; engine: string },
+): Promise<boolean> => (await database.ask(HAS_ROWS, [agentId, key, engine])).length > 0;
 
 /** Of two rows of one name the last one counts. */
 export async function storeRows(

@@ -27,6 +27,7 @@ export {
 export type { RowsToPut } from "./copy/put-engine-rows.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
+export type { DutyPlace } from "./duties.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";
 export type { FailureKind } from "./failure.ts";
 export type { BranchPart } from "./held-branch.ts";

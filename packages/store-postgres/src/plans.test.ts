@@ -123,6 +123,11 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await log.store({ ...step, entries: [{ ...large, timestamp: entry.timestamp }] } as never);
     await log.close();
     await store.engineRows({ agentId: "main", sessionId: log.session.sessionId }, "engine");
+    const some = { agentId: "main", sessionIds: [log.session.sessionId, "none"], engine: "engine" };
+    expect([...(await store.engineRowsOfMany(some)).keys()]).toEqual([log.session.sessionId]);
+    expect(await store.hasEngineRows({ agentId: "main", key: "none" }, "engine")).toBe(false);
+    expect(await store.takeDuty("duty")).toEqual({ kind: "own" });
+    expect(await store.dutyOwner("duty")).toBe("http://asks");
     await store.reserveNumbers("summary", { count: 3, above: 0 });
     await store.left(name);
     await store.drop(name, ["x"]);

@@ -22,7 +22,14 @@ import {
   openDatabase,
   type RoundTrip,
 } from "./database.ts";
-import { type EngineRow, loadRows, reserveNumbers } from "./engine-rows.ts";
+import { type DutyPlace, dutyOwner, takeDuty } from "./duties.ts";
+import {
+  type EngineRow,
+  hasRows,
+  loadRows,
+  loadRowsOfMany,
+  reserveNumbers,
+} from "./engine-rows.ts";
 import {
   dropMessages,
   type InboxMessage,
@@ -131,6 +138,16 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   placeOf(session: SessionId, entryId: string): Promise<number | null>;
   /** What an engine keeps beside a session; rows that are gone are not told. */
   engineRows(session: SessionId, engine: string): Promise<EngineRow[]>;
+  /** The same of several sessions of an agent, by their ids: of those that have some. */
+  engineRowsOfMany(of: {
+    agentId: string;
+    sessionIds: string[];
+    engine: string;
+  }): Promise<Map<string, EngineRow[]>>;
+  /** Whether an engine keeps something beside a session. */
+  hasEngineRows(name: SessionName, engine: string): Promise<boolean>;
+  /** Address of the gateway that has a duty; null: none that lives. */
+  dutyOwner(duty: string): Promise<string | null>;
   /** What engines have acknowledged, as it is stored now. */
   deliveries(name: SessionName): Promise<Kept>;
   /** Address of the gateway that has it open; null: none that lives. */
@@ -231,6 +248,11 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * gets.
    */
   reserveNumbers(kind: string, of: { count: number; above: number }): Promise<number>;
+  /**
+   * Takes a duty, by a name that all gateways call it by, where nobody who lives has it; it is kept
+   * as long as this gateway lives.
+   */
+  takeDuty(duty: string): Promise<DutyPlace>;
   /**
    * Claims sessions with a turn or a message that nobody works on, as their gateway is dead or gave
    * them up, and tells of all messages that this gateway is to say. What it claimed it opens.
@@ -340,6 +362,9 @@ function createReader<Kept extends Ledger>(
     find: (name) => findSession(database, name),
     log: (session, { after, limit }) => readLog(database, session, after, limit),
     engineRows: (session, engine) => loadRows(database, { ...session, engine }),
+    engineRowsOfMany: (of) => loadRowsOfMany(database, of),
+    hasEngineRows: ({ agentId, key }, engine) => hasRows(database, { agentId, key, engine }),
+    dutyOwner: (duty) => dutyOwner(database, duty),
     placeOf: (session, entryId) => placeOfEntry(database, session, entryId),
     async deliveries(name) {
       const [lines] = await database.askTogether([deliveriesQuestion(name)]);
@@ -492,6 +517,10 @@ function createStore<Kept extends Ledger>(
           })),
         };
       }),
+    async takeDuty(duty) {
+      node.requireAlive();
+      return takeDuty(database, duty, node.id);
+    },
     sweepBlobs: (request) => sweepBlobs(database, request),
     close() {
       closing ??= node.leave().finally(end);

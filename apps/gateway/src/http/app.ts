@@ -77,7 +77,7 @@ export function createApp(options: AppOptions): Hono {
   addEventRoute(app, gateway);
   addAcpRoutes(app, gateway, { callers, log });
   addLabRoutes(app, gateway);
-  addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes });
+  addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes, log });
   addDescriptionRoute(app, options.version);
   addApprovalRoutes(app, gateway, callers);
   addMcpRoutes(app, gateway);

@@ -42,6 +42,16 @@ export function headersOnward({ headers, own, passesKey, token }: PassedHeaders)
   return [...passed, ...Object.entries(own)];
 }
 
+/** To another gateway of the same cluster, which asks the same tokens. */
+export function headersToPeer(headers: RawHeaders): RawHeaders {
+  const named = namedHops(headers);
+  return headers.flatMap(([name, value]): RawHeaders => {
+    const lower = name.toLowerCase();
+    if (HOP.has(lower) || OWN.has(lower) || named.has(lower)) return [];
+    return lower === "cookie" ? ownCookiesOut(name, value) : [[name, value]];
+  });
+}
+
 export function headersBack(headers: RawHeaders): RawHeaders {
   const named = namedHops(headers);
   return headers.filter(([name]) => {

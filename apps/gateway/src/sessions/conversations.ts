@@ -94,7 +94,8 @@ export function createConversations(options: ConversationsOptions): Conversation
     const found = open.get(key);
     if (found === undefined) return;
     found.idle = setTimeout(() => retire(key), idleMs).unref();
-    if (found.conversation.session.spareBytes() > maxSpareBytes) retire(key);
+    const { session } = found.conversation;
+    if (session.isGuest === true || session.spareBytes() > maxSpareBytes) retire(key);
     for (const other of planClosing(open, { maxOpen, maxOpenBytes }))
       if (!pending.has(other) || other === key) retire(other);
   };

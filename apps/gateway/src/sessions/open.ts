@@ -64,6 +64,8 @@ export interface OpenSession extends CompactableSession {
   /** The active branch, oldest first; frozen, and another array when it changed. */
   branch(): readonly TranscriptEntry[];
   readonly notes: readonly SessionNote[];
+  /** True: another gateway is to have it, and it is closed behind each piece of work. */
+  readonly isGuest?: boolean;
   /** What the transcript takes in memory, bytes. */
   heldBytes(): number;
   /** Of these, what compactions left behind: it is in memory until the session is opened again. */

@@ -31,7 +31,6 @@ describe("where sessions are kept", () => {
       { door, storage: { driver: "postgres", url: "postgres://${WHO}@db/clew" } },
       /WHO, which is not set/,
     ],
-    ["the door is open", { storage: { driver: "postgres", url } }, /door\.enabled/],
     [
       "an agent has a shadow engine",
       {

@@ -52,10 +52,6 @@ export function urlOf(
 /** What would be kept in files of one gateway, and be missed by the others. */
 function notYet(config: Config): string[] {
   const problems: string[] = [];
-  if (config.door.enabled)
-    problems.push(
-      'The door keeps a journal of each client\'s history in files of one gateway, and cannot be had with storage.driver "postgres" yet: set door.enabled to false.',
-    );
   const { defaults, list } = config.agents;
   const shadowed = [defaults, ...list].some(
     ({ shadowEngine }) => shadowEngine !== undefined && shadowEngine !== "none",

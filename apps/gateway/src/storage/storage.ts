@@ -4,6 +4,7 @@ import type { LogPort } from "@clew/engine-core";
 import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import type { DoorJournals } from "../door/memory/door-journals.ts";
 import type { Series } from "../metrics/series.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -33,6 +34,8 @@ export interface Storage {
   readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
   /** What was asked of where sessions are. Undefined: that is not counted. */
   readonly counts?: Series;
+  /** What the door knows of sessions. Undefined: it is beside their files. */
+  readonly journals?: DoorJournals;
   /** What engines keep beside sessions. Undefined: what they have of a session stays with them. */
   readonly engineRows?: EngineRows;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
@@ -49,6 +52,19 @@ export interface Standing {
   isKept: boolean;
 }
 
+/** Where requests at the door are answered. */
+export interface DoorPlaces {
+  /**
+   * Address of another gateway that has the door, or "here", for as long as this one lives; null:
+   * nobody has it for a moment. Where nobody who lives has it, this gateway takes it.
+   */
+  take(): Promise<string | null>;
+  /** True: this gateway took it. */
+  readonly isHere: boolean;
+  /** How long it may take until another one has it, ms. */
+  readonly patienceMs: number;
+}
+
 /** Other gateways may have sessions of the same storage. */
 export interface StorageCluster {
   /** Fires when this gateway may no longer act, as others may have taken its sessions. */
@@ -60,6 +76,8 @@ export interface StorageCluster {
    * tells all who wait. Rejects where the database does not answer, and when the signal fires.
    */
   look(key: string, options: { name: string | null; signal: AbortSignal }): Promise<Standing>;
+  /** Who answers clients of the door whose history is their own: one gateway at a time. */
+  readonly door: DoorPlaces;
   /** This gateway, as others are told of it. */
   readonly address: string;
   /** Hands over all sessions of this gateway. */

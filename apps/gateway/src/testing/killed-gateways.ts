@@ -143,7 +143,7 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
     deadAfterSeconds: plan.deadAfterSeconds,
     ...plan.storage,
   };
-  const config = { ...plan.config, storage, door: { enabled: false }, gateway: { port } };
+  const config = { door: { enabled: false }, ...plan.config, storage, gateway: { port } };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
   return { port, home, child: await startAgain(plan, { home }) };
 }

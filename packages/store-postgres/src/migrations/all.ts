@@ -8,6 +8,7 @@ import { SEARCH } from "./0006-search.ts";
 import { ENGINE_ROWS } from "./0007-engine-rows.ts";
 import { BLOBS } from "./0008-blobs.ts";
 import { COPIED_ROWS } from "./0010-copied-rows.ts";
+import { DUTIES } from "./0011-duties.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly string[] = [
   ENGINE_ROWS,
   BLOBS,
   COPIED_ROWS,
+  DUTIES,
 ];

@@ -4,6 +4,7 @@ import { contentHash } from "../../text/content-hash.ts";
 import type { DoorEvent } from "../match/known-requests.ts";
 import { replyMarks } from "../match/reply-marks.ts";
 import { createDoorMemory, type DoorMemoryBounds } from "./door-memory.ts";
+import { fileJournals } from "./journal-files.ts";
 
 const SUMMARY = "What was said and done until here. ".repeat(120);
 
@@ -29,7 +30,8 @@ function* eventsOf(session: string, turns: number): Generator<DoorEvent> {
 }
 
 function remember(sessions: number, bounds: Partial<DoorMemoryBounds> = {}) {
-  const memory = createDoorMemory("/nowhere", bounds);
+  const source = { journals: fileJournals("/nowhere"), agentId: "main" };
+  const memory = createDoorMemory(source, bounds);
   for (let count = 0; count < sessions; count++)
     for (const event of eventsOf(`agent:main:chat-${count}`, 8)) {
       memory.learn(event);

@@ -1,6 +1,6 @@
 // What the door knows of all sessions, within bounds, and again after a restart.
 import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
-import { readJournals } from "./journal-files.ts";
+import type { DoorJournals } from "./door-journals.ts";
 import { NO_NOTES, type ReadJournal, type SessionNotes } from "./journal-lines.ts";
 
 export interface DoorMemory {
@@ -28,9 +28,9 @@ const BOUNDS: DoorMemoryBounds = {
   journalBytes: 64 * 2 ** 20,
 };
 
-/** `folder` holds the sessions of the door's agent. */
+/** Of the sessions of the door's agent. */
 export function createDoorMemory(
-  folder: string,
+  { journals, agentId }: { journals: Pick<DoorJournals, "all">; agentId: string },
   bounds: Partial<DoorMemoryBounds> = {},
 ): DoorMemory {
   const { sessions: mostSessions, items: mostItems, journalBytes } = { ...BOUNDS, ...bounds };
@@ -64,7 +64,7 @@ export function createDoorMemory(
   };
   const load = async () => {
     const bounds = { maxBytes: journalBytes, maxFiles: mostSessions };
-    for await (const journal of readJournals(folder, bounds)) learnAll(journal);
+    for await (const journal of journals.all(agentId, bounds)) learnAll(journal);
     known.closeAll();
   };
   return {

@@ -1,23 +1,20 @@
 // What is known of a session's transcript while it is open, from its journal.
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
 import type { ReportItem, SentRequest } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../../inspect/stored-message.ts";
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "../../own-files.ts";
 import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
 import { takeBackBehind } from "../../sessions/undo-turn.ts";
-import { noteWrite } from "../../sessions/writes.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
 import { callKeys } from "../match/call-key.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
-import { journalFile, readOne } from "../memory/journal-files.ts";
+import type { DoorJournals, SessionJournal } from "../memory/door-journals.ts";
 import {
   encodeHeader,
   encodeLine,
@@ -85,7 +82,7 @@ export class LiveSession {
   readonly #places = new Map<string, number[]>();
   readonly #entries = new Map<string, TranscriptEntry>();
   readonly #described = new Map<string, DescribedEntry>();
-  readonly #file: string;
+  readonly #journal: SessionJournal;
   /**
    * Stored last, and its client may not know of it: of a reply that was ended here, or not in the
    * journal because the process ended in between. What is appended next says what its client has.
@@ -94,14 +91,17 @@ export class LiveSession {
   #before: RequestEvent | undefined;
   #isBegun = false;
 
-  private constructor(conversation: Conversation) {
+  private constructor(conversation: Conversation, journal: SessionJournal) {
     this.#conversation = conversation;
-    this.#file = journalFile(conversation.session.session.sessionFile);
+    this.#journal = journal;
   }
 
-  static async open(conversation: Conversation): Promise<LiveSession> {
-    const live = new LiveSession(conversation);
-    const journal = await readOne(live.#file);
+  static async open(
+    conversation: Conversation,
+    journals: Pick<DoorJournals, "of">,
+  ): Promise<LiveSession> {
+    const live = new LiveSession(conversation, journals.of(conversation.session.session));
+    const journal = await live.#journal.read();
     live.#isBegun = journal !== undefined;
     for (const { event, stored } of journal?.lines ?? []) {
       if (event.type === "request") live.#before = event;
@@ -193,7 +193,7 @@ export class LiveSession {
     const { session } = this.#conversation;
     const text = encodeLine({ ...line, leafId: this.leafId }, this.#before);
     const header = this.#isBegun ? "" : encodeHeader(session.session.sessionKey);
-    appendTo(this.#file, header + text);
+    await this.#journal.append(header + text);
     this.#isBegun = true;
     if (line.event.type === "request") this.#before = line.event;
     this.#remember(line.stored);
@@ -328,19 +328,3 @@ const callsOf = ({ content }: AssistantMessage): string[] =>
       ? callKeys([block.id], [formOf(block.name, block.arguments)])
       : [],
   );
-
-/** Neither flushed nor large, so that no other thread need be asked. */
-function appendTo(file: string, text: string): void {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const fd = openSync(file, flags, 0o600);
-  try {
-    const { size } = fstatSync(fd);
-    const last = Buffer.alloc(1);
-    const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== 10;
-    const bytes = Buffer.from(isTorn ? `\n${text}` : text);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-  } finally {
-    closeSync(fd);
-    noteWrite(file);
-  }
-}

@@ -13,8 +13,8 @@ import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { endedHere } from "../call/under-way.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
+import type { DoorJournals } from "../memory/door-journals.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
-import { journalFile, readOne } from "../memory/journal-files.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
@@ -74,6 +74,7 @@ export interface RecorderParts {
   /** Told of each request that a model was sent. */
   noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
   log: LogPort;
+  journals: Pick<DoorJournals, "of">;
 }
 
 export interface AskedView {
@@ -117,8 +118,10 @@ export function createRecorder(parts: RecorderParts): Recorder {
   /** Taken in, and not told yet, in their order. */
   const taken = new Map<string, DoorTurn[]>();
   const liveOf = (conversation: Conversation) => {
-    const live = lives.get(conversation) ?? LiveSession.open(conversation);
+    const live = lives.get(conversation) ?? LiveSession.open(conversation, parts.journals);
     lives.set(conversation, live);
+    // What could not be read now may be later.
+    live.catch(() => lives.delete(conversation));
     return live;
   };
   /** What cannot be stored costs no reply. */
@@ -312,8 +315,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       for (const key of unstored.doubted()) {
         await pending.get(key);
         if (isBusy(key) || !unstored.isDoubted(key)) continue;
-        const read = ({ session: { session } }: Conversation) =>
-          readOne(journalFile(session.sessionFile));
+        const read = ({ session: { session } }: Conversation) => parts.journals.of(session).read();
         // Where it still cannot be opened, the next request of anybody tries it again.
         const found = await conversations.run(key, read).then(
           (journal) => ({ journal }),

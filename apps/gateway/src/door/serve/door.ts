@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { fromJson } from "../../own-json.ts";
-import { agentPaths } from "../../sessions/paths.ts";
 import type { StartedSession } from "../../subagents/session-tree.ts";
 import { createAskAcross } from "../across/answer-across.ts";
 import { createRememberedReplies } from "../across/remembered-replies.ts";
 import { type BodyReader, createBodyReader } from "../body/read-body.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
-import { createDoorMemory } from "../memory/door-memory.ts";
+import type { DoorJournals } from "../memory/door-journals.ts";
+import { createDoorMemory, type DoorMemory } from "../memory/door-memory.ts";
 import { createLookUp } from "../recall/look-up.ts";
 import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
@@ -28,6 +28,8 @@ export interface Door {
   readonly isOpen: boolean;
   /** What a request with this body says; see `BodyReader`. */
   read: BodyReader["read"];
+  /** The session whose history is Clew's own; undefined: the client brings all of it. */
+  keyOf(call: DoorCall): string | undefined;
   /** A conversation's next request. */
   answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
   /** What holds no conversation: it goes on as it is, or is not there. */
@@ -47,18 +49,21 @@ export interface Door {
 }
 
 export interface DoorOptions extends DoorParts, RecorderParts {
+  journals: DoorJournals;
+  /** False: another gateway answers clients that bring their whole history. */
+  isHere: () => boolean;
   /** Told of each answer that is over. */
   answered(answer: { wire: string; status: number }): void;
 }
 
 export function createDoor(given: DoorOptions): Door {
-  const { host, log, home } = given;
+  const { host, log, journals } = given;
   const replies = createRememberedReplies();
-  const folder = agentPaths(home, doorAgent(host.config)).sessions;
+  const agentId = doorAgent(host.config);
   const parts = {
     ...given,
     across: createAskAcross({ ...given, replies }),
-    ...{ memory: createDoorMemory(folder), recorder: createRecorder(given) },
+    ...{ memory: createDoorMemory({ journals, agentId }), recorder: createRecorder(given) },
     lookUp: createLookUp(given.conversations, host.config.door.recallTools),
   };
   const { door } = host.config;
@@ -81,9 +86,16 @@ export function createDoor(given: DoorOptions): Door {
       else answerWith(outlet, wire.error(500, UNEXPECTED));
     }
   };
+  // What is kept of what others learn is old the next moment, and nothing is answered by it.
+  const startedElsewhere = atMostEvery(ELSEWHERE_MS, async () => {
+    const memory = createDoorMemory({ journals, agentId });
+    await memory.ready();
+    return startedIn(memory);
+  });
   return {
     isOpen: door.enabled,
     read: createBodyReader().read,
+    keyOf: (call) => (planMode(door.mode, call) === "session" ? inSession.keyOf(call) : undefined),
     answer: (call, outlet) =>
       guarded(call, outlet, async () => {
         if (planMode(door.mode, call) === "session") return inSession.answer(call, outlet);
@@ -108,10 +120,9 @@ export function createDoor(given: DoorOptions): Door {
       }),
     models: (wire, id) => (id === undefined ? listModels(parts, wire) : oneModel(parts, wire, id)),
     async started() {
+      if (!given.isHere()) return startedElsewhere();
       await parts.memory.ready();
-      return [...parts.memory.known.sessions()].flatMap(({ id, parent }) =>
-        parent === undefined ? [] : [startedBy(parent, id)],
-      );
+      return startedIn(parts.memory);
     },
     answered({ wire: { api }, status, reason }) {
       given.answered({ wire: api, status });
@@ -146,6 +157,28 @@ type Guarded = (
   outlet: DoorOutlet,
   work: () => Promise<void>,
 ) => Promise<void>;
+
+/** What other gateways learnt is looked at no more often, ms. */
+const ELSEWHERE_MS = 10_000;
+
+function atMostEvery<Answer>(ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let at = Number.NEGATIVE_INFINITY;
+  let answer: Promise<Answer> | undefined;
+  return () => {
+    if (answer !== undefined && performance.now() - at < ms) return answer;
+    at = performance.now();
+    answer = ask();
+    answer.catch(() => {
+      answer = undefined;
+    });
+    return answer;
+  };
+}
+
+const startedIn = ({ known }: DoorMemory): StartedSession[] =>
+  [...known.sessions()].flatMap(({ id, parent }) =>
+    parent === undefined ? [] : [startedBy(parent, id)],
+  );
 
 /** Nobody says when a client's subagent is over. */
 const startedBy = (parent: string, key: string): StartedSession => ({

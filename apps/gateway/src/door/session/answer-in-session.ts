@@ -25,6 +25,8 @@ import { isUnexpected, thrownAnswer } from "./turn-errors.ts";
 export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" | "newId">;
 
 export interface SessionAnswers {
+  /** Canonical; undefined: the request names nothing that there can be. */
+  keyOf(call: DoorCall): string | undefined;
   /** Answers a request; those of one turn follow each other. */
   answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
   /** The gateway stops: all turns end, and their clients are told. */
@@ -84,6 +86,10 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
   };
   return {
     answer,
+    keyOf(call) {
+      const planned = planSession(call, names);
+      return "refused" in planned ? undefined : planned.key;
+    },
     endAll() {
       for (const running of turns.running.values())
         for (const one of running) one.abort(IS_STOPPING);

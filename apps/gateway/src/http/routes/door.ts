@@ -1,5 +1,6 @@
 // Lets clients of model APIs in, at the addresses they know.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LogPort } from "@clew/engine-core";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
 import {
@@ -19,15 +20,25 @@ import { gatewayStopping } from "../../stopping.ts";
 import type { Callers } from "../access/caller.ts";
 import { nodeOutlet } from "../node-outlet.ts";
 import { readRawBody } from "../raw-body.ts";
+import { answeredElsewhere } from "./door-elsewhere.ts";
 
 export function addDoorRoutes(
   app: Hono,
   gateway: Gateway,
-  options: { callers: Callers; bodyBytes: number },
+  options: { callers: Callers; bodyBytes: number; log: Pick<LogPort, "warn"> },
 ): void {
+  const { cluster } = gateway;
   const visited = (work: (visit: Visit) => Promise<void>) => (context: Context) =>
     gateway.door.isOpen ? enter(context, gateway, { ...options, work }) : context.notFound();
-  const converse = visited(({ door, ...visit }) => answerCall(door, visit));
+  const converse = visited(({ door, ...visit }) =>
+    answerCall(door, visit, async (call) => {
+      const { wire, outlet, visit: visited, raw: headers } = visit;
+      if (cluster === undefined) return false;
+      const { method, bytes } = visited;
+      const asked = { method, bytes, headers, target: visit.target, wire, outlet };
+      return answeredElsewhere(cluster, { ...asked, key: door.keyOf(call) }, options.log);
+    }),
+  );
   const pass = visited(({ door, visit, wire, outlet }) => door.pass({ ...visit, wire }, outlet));
   const listModels = visited(async ({ door, wire, outlet }) =>
     answerWith(outlet, door.models(wire)),
@@ -70,6 +81,9 @@ interface Visit {
   visit: DoorVisit;
   wire: DoorWire;
   outlet: DoorOutlet;
+  /** Headers and address as they came. */
+  raw: RawHeaders;
+  target: string;
 }
 
 interface EnterOptions {
@@ -88,7 +102,8 @@ async function enter(
     outgoing: ServerResponse;
   };
   const { pathname, search } = new URL(context.req.url);
-  const headers = callers.withoutTokens(rawHeadersOf(incoming));
+  const raw = rawHeadersOf(incoming);
+  const headers = callers.withoutTokens(raw);
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
   const outlet = nodeOutlet(outgoing);
   let reason: string | undefined;
@@ -106,7 +121,8 @@ async function enter(
     const { method, path } = { method: incoming.method ?? "GET", path: pathname };
     const query = callers.queryWithoutTokens(pathname, search);
     const visit = { ...{ method, path, query, headers }, bytes: body.bytes };
-    await work({ door: gateway.door, visit, wire, outlet });
+    const target = `${pathname}${search}`;
+    await work({ door: gateway.door, visit, wire, outlet, raw, target });
   }
   await outlet.closed;
   if (outlet.hasBegun) gateway.door.answered({ wire, status: outgoing.statusCode, reason });
@@ -116,7 +132,11 @@ async function enter(
 const tooLarge = (bytes: number) =>
   `The request is larger than ${describeBytes(bytes)} (gateway.limits.bodyBytes of Clew).`;
 
-async function answerCall(door: Door, { visit, wire, outlet }: Omit<Visit, "door">): Promise<void> {
+async function answerCall(
+  door: Door,
+  { visit, wire, outlet }: Omit<Visit, "door">,
+  isAnswered: (call: DoorCall) => Promise<boolean>,
+): Promise<void> {
   const read = door.read(visit.bytes, wire);
   const request = read && wire.read(read.body, visit.path);
   if (read === undefined || request === undefined) {
@@ -125,6 +145,7 @@ async function answerCall(door: Door, { visit, wire, outlet }: Omit<Visit, "door
     return answerWith(outlet, wire.error(400, what));
   }
   const call: DoorCall = { ...visit, ...read, wire, request };
+  if (await isAnswered(call)) return;
   await door.answer(call, outlet);
 }
 

@@ -1,5 +1,6 @@
 // Copies what an engine has beside a session in a database into the store of a home.
 import type { CopySummary, PostgresCopy } from "@clew/store-postgres";
+import { DOOR_ROWS } from "../postgres/door-rows.ts";
 import { rowsInHome } from "./engine-rows-in.ts";
 import { type EngineStores, ROWS_ENGINE } from "./engine-stores.ts";
 import type { CopyOut } from "./result.ts";
@@ -70,4 +71,4 @@ export async function printInHome(
 
 /** Engines that keep rows in the database, and have nothing in files to put them into. */
 export const otherEngines = async (copy: PostgresCopy): Promise<string[]> =>
-  (await copy.rowEngines()).filter((engine) => engine !== ROWS_ENGINE);
+  (await copy.rowEngines()).filter((engine) => engine !== ROWS_ENGINE && engine !== DOOR_ROWS);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openMessageStore } from "@clew/lossless-engine/store";
@@ -8,7 +9,9 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import type { Said } from "../../door/testing/conversation.ts";
 import { clew, runClew } from "../../testing/command.ts";
+import { ask, person } from "../../testing/door-client.ts";
 import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { keptByLossless } from "../../testing/kept-by-lossless.ts";
@@ -25,6 +28,12 @@ const ENGINE = {
   },
   door: { enabled: false },
 };
+
+/** Locks say who has what open; stores of engines are no files to compare. */
+function differences(one: string, other: string): string {
+  const args = ["-r", "-x", "*.lock", "-x", "clew-lossless", "-x", "outbox", one, other];
+  return spawnSync("diff", args, { encoding: "utf8" }).stdout;
+}
 
 describe.skipIf(whyNoPostgres() !== null)(
   `what the lossless engine made of sessions that are copied ${UNLESS_THERE}`,
@@ -164,6 +173,38 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(keptByLossless(other)).toEqual(kept);
       expect(keptByLossless(third)).toEqual(kept);
       expect((await runClew(other, [...back(url), "--check"])).code).toBe(0);
+    });
+
+    it("is what the door knows, too: a client goes on at either side, in one session", async () => {
+      const url = await testDatabase();
+      const [one, two] = [await temporaryHome(), await temporaryHome()];
+      const said: Said[] = [];
+      const sessions = new Set<string | null>();
+      const turns = async (gateway: TestGateway, count: number) => {
+        for (let turn = 0; turn < count; turn++) {
+          said.push(person(`Question ${said.length} of a client.`));
+          const { text, answer } = await ask(gateway, "anthropic-messages", said, {
+            tools: ["read"],
+          });
+          said.push({ uid: null, by: "model", text, calls: [] });
+          sessions.add(answer.headers.get("x-clew-session"));
+        }
+        await gateway.stop();
+      };
+      const withDoor = (home: string, storage = {}) =>
+        startTestGateway({ storage }, home, {}, { port: 0 });
+      await turns(await withDoor(one), 3);
+      expect(await copy(one, into(url))).toMatchObject({ code: 0, left: [] });
+      const third = await temporaryHome();
+      expect(await copy(third, back(url))).toMatchObject({ code: 0, left: [], stays: [] });
+      expect(differences(join(one, "agents"), join(third, "agents"))).toBe("");
+      const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+      await turns(await withDoor(two, storage), 3);
+      expect(await copy(one, back(url))).toMatchObject({ code: 0, left: [] });
+      await turns(await withDoor(one), 3);
+      expect(await copy(one, into(url))).toMatchObject({ code: 0, left: [] });
+      await turns(await withDoor(two, storage), 1);
+      expect([...sessions]).toHaveLength(1);
     });
 
     it("follows into the database where only that is new, and is left where the database has more", async () => {

@@ -117,7 +117,7 @@ async function commonOf(
 async function store(
   { copy, homeId, isCheck, engines }: CopyIn,
   known: Known,
-  request: StoreRequest,
+  request: Omit<StoreRequest, "engineRows">,
 ): Promise<string | undefined> {
   const { database, record, given } = request;
   const { agentId, sessionId } = record;
@@ -143,7 +143,7 @@ async function store(
     await keepNumbers(copy, known, own);
     const isStored = await session.put({
       ...{ home: homeId, record: { ...record, rows: own?.print ?? null } },
-      session: { ...(await sessionToPut(copy, homeId, request)), engineRows: wholeRows(own) },
+      session: await sessionToPut(copy, homeId, { ...request, engineRows: wholeRows(own) }),
     });
     if (!isStored) return CHANGED;
   } finally {

@@ -7,10 +7,16 @@ import { fromJson, toJson } from "../../own-json.ts";
 import { formatDeliveryLine } from "../../sessions/delivery-lines.ts";
 import { keepBeside } from "../../sessions/durable-file.ts";
 import { headerOf } from "../../sessions/open.ts";
-import { deliveriesPlace, transcriptFile, transcriptPlace } from "../../sessions/paths.ts";
+import {
+  deliveriesPlace,
+  doorJournalFile,
+  transcriptFile,
+  transcriptPlace,
+} from "../../sessions/paths.ts";
 import { noteWrite } from "../../sessions/writes.ts";
 import { isReports } from "../postgres/kept-reports.ts";
 import { engineOfHome } from "../postgres/ports.ts";
+import { doorTextOf, isDoorJournal } from "./door-rows.ts";
 import { takeRows } from "./engine-rows-out.ts";
 import { isPlace, placeKept, setTime } from "./files-out.ts";
 import { heldBy } from "./held-by.ts";
@@ -119,7 +125,9 @@ async function copyClaimed(
   if (transcript === "written" && !isCheck) await setTime(file, session.changedAt);
   let others = 0;
   const isGrown = (each: FoundFile) => each.head !== session.head;
+  const door = await doorTextOf(copy, session);
   for (const each of kept) {
+    if (door !== undefined && isDoorJournal(each)) continue;
     if (each.place === placeOf || isReports(each.place) || !isPlace(each)) continue;
     if (each.isOwn && each.home !== homeId) {
       stays.add(each.home);
@@ -136,10 +144,31 @@ async function copyClaimed(
     record,
   });
   others += await copyReports({ home, copy, isCheck }, session, staging);
+  if (door !== undefined) others += await placeDoor(door, { file, staging, isCheck, transcript });
   const rows = await takeRows({ copy, engines, isCheck }, session);
   if (rows === "taken") others += 1;
   else if (rows === "apart") apart.push(session.key);
   return { transcript, others };
+}
+
+/** What is known of a session that went on in the database alone is what the database knows. */
+async function placeDoor(
+  text: string,
+  {
+    file: transcriptPath,
+    staging,
+    isCheck,
+    transcript,
+  }: { file: string; staging: string; isCheck: boolean; transcript: Placed },
+): Promise<number> {
+  const file = doorJournalFile(transcriptPath);
+  const place = () => placeBytes({ file, wanted: [Buffer.from(text)], staging, isCheck });
+  let placed = await place();
+  if (placed === "other" && transcript === "written" && !isCheck) {
+    await rm(file, { force: true });
+    placed = await place();
+  }
+  return placed === "written" ? 1 : 0;
 }
 
 const shaAt = async (file: string): Promise<string> =>

@@ -7,6 +7,7 @@ import type {
   CopySummary,
   FoundRecord,
   PostgresCopy,
+  RowsToPut,
   SessionToPut,
 } from "@clew/store-postgres";
 import { fromJson } from "../../own-json.ts";
@@ -15,6 +16,7 @@ import { type DeliveryLine, parseDeliveryLines } from "../../sessions/delivery-l
 import { fileNameOf } from "../../sessions/paths.ts";
 import { isReports } from "../postgres/kept-reports.ts";
 import { engineOfHome } from "../postgres/ports.ts";
+import { doorRowsIn } from "./door-rows.ts";
 import { fileToKeep } from "./file-to-keep.ts";
 import type { Names } from "./plan-session.ts";
 import type { ReadLines } from "./read-session.ts";
@@ -49,21 +51,26 @@ export interface StoreRequest {
   /** What it is called in the database then. */
   names: Names;
   record: CopyRecord;
+  /** What engines have beside it. */
+  engineRows: readonly RowsToPut[];
 }
 
 export async function sessionToPut(
   copy: PostgresCopy,
   homeId: string,
-  { given, lines, stamped, database, stored, isKnown, record, known, names }: StoreRequest,
-): Promise<Omit<SessionToPut, "engineRows">> {
+  { given, lines, stamped, database, stored, isKnown, record, known, names, ...more }: StoreRequest,
+): Promise<SessionToPut> {
   const head = lines?.head ?? 0;
   // A transcript that is not what its lines say is kept as it is, too.
+  const door = await doorRowsIn(given.files);
   const files = stamped
     .filter(({ place }) => place !== given.transcript?.place || lines?.isWhole === false)
+    .filter(({ place }) => place !== door?.file.place)
     .map((file) => fileToKeep(file, { ...record, head }));
   const reports = stamped.filter(({ place }) => isReports(place));
   return {
     ...{ ...names, stored, head, files },
+    engineRows: [...more.engineRows, ...(door === undefined ? [] : [door.rows])],
     entries: () => lines?.entries(stored) ?? none(),
     lastEntry: lines?.lastEntry ?? null,
     branch: lines?.branch ?? [[1, null]],

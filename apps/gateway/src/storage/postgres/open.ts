@@ -9,6 +9,8 @@ import { VERSION } from "../../version.ts";
 import { idOfHome } from "../home-id.ts";
 import { loadPostgres } from "../load-postgres.ts";
 import type { Storage, StorageRequest } from "../storage.ts";
+import { createPostgresJournals } from "./door-journals.ts";
+import { createDoorPlaces } from "./door-places.ts";
 import { createEngineRows } from "./engine-rows.ts";
 import { keepIndexed } from "./keep-indexed.ts";
 import { keepSweeping } from "./keep-sweeping.ts";
@@ -67,6 +69,8 @@ export async function openInPostgres(
   const indexing = keepIndexed({ indexNext: store.indexNext });
   const { onTurnEnd } = indexing;
   const engineRows = createEngineRows(store);
+  const journals = createPostgresJournals({ store, rows: engineRows });
+  const door = createDoorPlaces(store, { deadAfterMs: config.storage.deadAfterSeconds * 1000 });
   const { look } = createLooks({
     everyMs: LOOK_MS,
     async ask(sessions) {
@@ -83,15 +87,25 @@ export async function openInPostgres(
   return {
     sessions: createPostgresSessions({
       ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd, kept },
+      ...(config.door.enabled && { door }),
     }),
-    ...{ search: createPostgresSearch(store), records: copies, waiting, engineRows, counts },
+    ...{
+      search: createPostgresSearch(store),
+      records: copies,
+      waiting,
+      engineRows,
+      journals,
+      counts,
+    },
     cluster: {
       address: own,
       alive: store.alive,
-      look,
-      ownerOf(key) {
+      ...{ look, door },
+      async ownerOf(key) {
         const { agentId, key: canonical } = requireSessionName(key);
-        return store.ownerOf({ agentId, key: canonical });
+        const name = { agentId, key: canonical };
+        const owner = await store.ownerOf(name);
+        return owner ?? (config.door.enabled ? door.ownerOf(name) : null);
       },
       async close() {
         await indexing.close();

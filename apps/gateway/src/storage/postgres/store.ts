@@ -22,6 +22,7 @@ import { createKeyedQueue } from "../../sessions/queues.ts";
 import { readBranch, readPage } from "../../sessions/read-transcript.ts";
 import { removeFiles } from "../../sessions/remove-session.ts";
 import type { SessionStore } from "../../sessions/store.ts";
+import type { StoredDoorPlaces } from "./door-places.ts";
 import type { OpenEngineRows } from "./engine-rows.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
@@ -39,6 +40,8 @@ export interface PostgresSessionsOptions {
   homeId: string;
   /** Of one session's reports. */
   reportBytes: number;
+  /** Who answers clients whose sessions are the door's. Absent: there is no door. */
+  door?: Pick<StoredDoorPlaces, "isHere" | "hasSession">;
   /** Told of each session that is opened for writing. Absent: nobody is. */
   engineRows?: Pick<OpenEngineRows, "opened">;
   /** Messages that wait. Absent: it only reads. */
@@ -58,7 +61,7 @@ type Followed = Pick<
 /** Keys may be short names; they are of the agent "main" then. */
 export function createPostgresSessions(options: PostgresSessionsOptions): SessionStore {
   const { store, copies, reportBytes, engineRows } = options;
-  const { inbox = NO_INBOX, kept = NONE_KEPT } = options;
+  const { inbox = NO_INBOX, kept = NONE_KEPT, door } = options;
   const ofHome = engineOfHome(options.homeId);
   const { enqueue } = createKeyedQueue();
   /** Ids of transcripts whose copies this process writes. */
@@ -105,7 +108,9 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
     async open({ key, cwd, now, newId }) {
       const name = requireSessionName(key);
       if (!isShownAsIs(name.name) && (await store.find(name)) === null) requireNewName(name);
-      const log = await writer(store).openLog(nameOf(name));
+      const log = await untilFree(() => writer(store).openLog(nameOf(name)), {
+        isWaitedFor: async () => door?.isHere === true && (await door.hasSession(name)),
+      });
       const { session, found } = log;
       try {
         const header = headerIn(found.header) ?? headerOf(session, cwd, (now ?? Date.now)());
@@ -120,6 +125,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
         });
         open.add(session.sessionId);
         const shut = engineRows?.opened(log);
+        const isGuest = door?.isHere === false && (await door.hasSession(name));
         let isBroken = false;
         const opened = storedSession({
           ...{ log: toldOf(log, options.onTurnEnd), copy, header, ofHome, inbox, kept, now },
@@ -127,7 +133,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
             isBroken = true;
           },
         });
-        return closedBy(opened, async () => {
+        return closedBy({ ...opened, ...(isGuest && { isGuest }) }, async () => {
           // What it lacks, or has too much, nobody knows: the next opening makes it anew.
           if (isBroken) await rm(sessionFile, { force: true });
           open.delete(session.sessionId);
@@ -190,6 +196,25 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
       return found && { ...found, ...(await readPage(found, limit, CHECKPOINT_FROM)) };
     },
   };
+}
+
+/** Between two attempts to open a session that another gateway has, and all of them, ms. */
+const AGAIN_MS = 250;
+const AT_MOST_MS = 120_000;
+
+/** A gateway that has a session of the door as a guest gives it back behind what it does there. */
+async function untilFree<Answer>(
+  open: () => Promise<Answer>,
+  { isWaitedFor }: { isWaitedFor: () => Promise<boolean> },
+): Promise<Answer> {
+  for (const until = performance.now() + AT_MOST_MS; ; )
+    try {
+      return await open();
+    } catch (error) {
+      if (!ContextEngineError.is(error, "SESSION_LOCKED") || performance.now() > until) throw error;
+      if (!(await isWaitedFor())) throw error;
+      await new Promise((resume) => setTimeout(resume, AGAIN_MS));
+    }
 }
 
 /** The same log, of whose turns somebody is told. */

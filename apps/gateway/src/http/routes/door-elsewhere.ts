@@ -1,0 +1,119 @@
+// Hands a request at the door on to the gateway that answers it.
+import { setTimeout as after } from "node:timers/promises";
+import type { LogPort } from "@clew/engine-core";
+import { isAbort } from "@clew/plugin-sdk/core";
+import { answerWith, type DoorOutlet, SESSION_HEADER } from "../../door/call/door-call.ts";
+import { relay } from "../../door/upstream/relay.ts";
+import type { DoorWire } from "../../door/wires/door-wire.ts";
+import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { headersToPeer } from "../../passing/pass-headers.ts";
+import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
+import type { StorageCluster } from "../../storage/storage.ts";
+import { HOP } from "./elsewhere.ts";
+import { watchOwner } from "./relay.ts";
+
+/** Says that a gateway did nothing with the request, as another one is to answer it. */
+const ELSEWHERE = "x-clew-elsewhere";
+
+/** Between two looks at who is to answer, ms. */
+const LOOK_MS = 250;
+/** Longest silence of a model, ms: that its gateway is gone is found out by looking. */
+const IDLE_MS = 24 * 3_600_000;
+/** For clients that are told to come again, s. */
+const AGAIN_S = 1;
+
+export interface DoorRequest {
+  method: string;
+  /** Of its address, with its query. */
+  target: string;
+  /** As they came, with the tokens of who asks. */
+  headers: RawHeaders;
+  bytes: Uint8Array;
+  wire: DoorWire;
+  outlet: DoorOutlet;
+  /** Session whose history is Clew's own; undefined: the client brings all of it. */
+  key: string | undefined;
+}
+
+/** True: it was answered. False: this gateway is to answer it. */
+export async function answeredElsewhere(
+  cluster: StorageCluster,
+  request: DoorRequest,
+  log: Pick<LogPort, "warn">,
+): Promise<boolean> {
+  const { headers, wire, outlet } = request;
+  const place = () => placeOf(cluster, request.key);
+  const isHop = headerOf(headers, HOP) !== undefined;
+  const until = performance.now() + cluster.door.patienceMs;
+  let owner: string | null = null;
+  while (!outlet.gone.aborted && performance.now() < until) {
+    owner = await place();
+    if (owner === "here") return false;
+    if (isHop) {
+      refuse(request, "Another gateway is to answer this.", [[ELSEWHERE, "1"]]);
+      return true;
+    }
+    const answer = owner === null ? undefined : await ask(owner, { cluster, request, place });
+    if (answer === undefined) {
+      await after(LOOK_MS);
+      continue;
+    }
+    const named = headerOf(answer.headers, SESSION_HEADER);
+    const more: RawHeaders = named === undefined ? [] : [[SESSION_HEADER, named]];
+    const end = await relay(answer, outlet, { more });
+    if (end === "whole") outlet.end();
+    else outlet.breakOff();
+    answer.done();
+    return true;
+  }
+  if (outlet.gone.aborted) return true;
+  log.warn(`no gateway answers a request at the door (${wire.api}): ${owner ?? "nobody"} is to`);
+  refuse(request, "The gateway that answers this does not answer here; ask again.");
+  return true;
+}
+
+/** "here", or the address of another gateway; null: nobody's for a moment. */
+async function placeOf(cluster: StorageCluster, key: string | undefined): Promise<string | null> {
+  if (key === undefined) return cluster.door.take();
+  const owner = await cluster.ownerOf(key);
+  return owner === null || owner === cluster.address ? "here" : owner;
+}
+
+/** Undefined: it did not begin to answer, and whoever is to may be another one by now. */
+async function ask(
+  owner: string,
+  {
+    cluster,
+    request: { method, target, headers, bytes, outlet },
+    place,
+  }: { cluster: StorageCluster; request: DoorRequest; place: () => Promise<string | null> },
+): Promise<(UpstreamAnswer & { done(): void }) | undefined> {
+  // One that is frozen, or whose machine is off, ends nothing by itself.
+  const watch = watchOwner(owner, {
+    look: async () => {
+      const now = await place();
+      const isStill = now === owner || now === null;
+      return { owner: isStill ? owner : cluster.address, isInTurn: false, isKept: false };
+    },
+    left: outlet.gone,
+  });
+  try {
+    const answer = await askUpstream({
+      ...{ method, url: new URL(target, owner).href, body: bytes, idleMs: IDLE_MS },
+      headers: [...headersToPeer(headers), [HOP, "1"]],
+      signal: watch.signal,
+    });
+    if (headerOf(answer.headers, ELSEWHERE) === undefined)
+      return { ...answer, done: () => watch.stop() };
+    for await (const _piece of answer.bytes);
+  } catch (error) {
+    if (isAbort(error) && outlet.gone.aborted) return undefined;
+  }
+  watch.stop();
+  return undefined;
+}
+
+/** Clients' libraries ask again by themselves. */
+function refuse({ wire, outlet }: DoorRequest, sentence: string, more: RawHeaders = []): void {
+  answerWith(outlet, wire.error(503, sentence), [["retry-after", String(AGAIN_S)], ...more]);
+}
