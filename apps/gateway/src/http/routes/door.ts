@@ -30,14 +30,19 @@ export function addDoorRoutes(
   const { cluster } = gateway;
   const visited = (work: (visit: Visit) => Promise<void>) => (context: Context) =>
     gateway.door.isOpen ? enter(context, gateway, { ...options, work }) : context.notFound();
-  const converse = visited(({ door, ...visit }) =>
-    answerCall(door, visit, async (call) => {
-      const { wire, outlet, visit: visited, raw: headers } = visit;
-      if (cluster === undefined) return false;
-      const { method, bytes } = visited;
-      const asked = { method, bytes, headers, target: visit.target, wire, outlet };
-      return answeredElsewhere(cluster, { ...asked, key: door.keyOf(call) }, options.log);
-    }),
+  const converse = visited((asked) =>
+    answerCall(
+      asked,
+      cluster && {
+        isStopping: gateway.isStopping,
+        isAnswered: ({ wire, outlet }, key) => {
+          const { method, bytes } = asked.visit;
+          const { raw: headers, target } = asked;
+          const request = { method, target, headers, bytes, wire, outlet, key };
+          return answeredElsewhere(cluster, request, options.log);
+        },
+      },
+    ),
   );
   const pass = visited(({ door, visit, wire, outlet }) => door.pass({ ...visit, wire }, outlet));
   const listModels = visited(async ({ door, wire, outlet }) =>
@@ -132,10 +137,16 @@ async function enter(
 const tooLarge = (bytes: number) =>
   `The request is larger than ${describeBytes(bytes)} (gateway.limits.bodyBytes of Clew).`;
 
+/** Where other gateways may be the ones to answer. */
+interface Elsewhere {
+  isStopping(): boolean;
+  isAnswered(asked: Pick<Visit, "wire" | "outlet">, key: string | undefined): Promise<boolean>;
+}
+
+/** Nothing is waited for where nobody else could answer: who stops counts what has begun. */
 async function answerCall(
-  door: Door,
-  { visit, wire, outlet }: Omit<Visit, "door">,
-  isAnswered: (call: DoorCall) => Promise<boolean>,
+  { door, visit, wire, outlet }: Visit,
+  elsewhere: Elsewhere | undefined,
 ): Promise<void> {
   const read = door.read(visit.bytes, wire);
   const request = read && wire.read(read.body, visit.path);
@@ -145,7 +156,11 @@ async function answerCall(
     return answerWith(outlet, wire.error(400, what));
   }
   const call: DoorCall = { ...visit, ...read, wire, request };
-  if (await isAnswered(call)) return;
+  if (elsewhere !== undefined) {
+    if (await elsewhere.isAnswered({ wire, outlet }, door.keyOf(call))) return;
+    if (elsewhere.isStopping())
+      return answerWith(outlet, wire.error(503, gatewayStopping().message));
+  }
   await door.answer(call, outlet);
 }
 
