@@ -57,7 +57,7 @@ import {
   type UnaskedTurn,
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
-import { createLab, type Lab, noLab } from "./lab/lab.ts";
+import { createLab, type Lab } from "./lab/lab.ts";
 import { createShadows, type Shadows } from "./lab/shadows.ts";
 import { createMcpSources, type McpSources } from "./mcp/client/mcp-sources.ts";
 import { createExposition, type Exposition } from "./metrics/expose.ts";
@@ -367,7 +367,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         (await known.find(key)) === null ? undefined : (await views.context(key))?.size.tokens,
     },
   });
-  const lab = cluster === undefined ? createLab({ environment, settings: () => loaded }) : noLab();
+  const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({
     ...{ log, clock: systemClock, files: createJobFiles(home) },
     run: (job, signal) => runJob({ send }, job, signal),

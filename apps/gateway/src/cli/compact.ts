@@ -6,13 +6,13 @@ import { loadConfig } from "../config/load.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
-import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { interruptible } from "./interruptible.ts";
 import { runningGateway } from "./running-gateway.ts";
 import { commandThrough } from "./say/talk-through-gateway.ts";
 import { setUp } from "./setup.ts";
+import { storedSessions } from "./stored-sessions.ts";
 import { waitForMemory } from "./wait-for-rest.ts";
 
 export interface CompactOptions {
@@ -48,7 +48,7 @@ async function run(
   const { environment, output } = shell;
   const { config } = await loadConfig(environment.configFile);
   const { key } = requireSessionName(name, defaultAgentId(config));
-  const store = createSessionStore({ home: environment.home });
+  const { sessions: store } = await storedSessions(environment);
   if ((await store.find(key)) === null) throw await store.notFound(name);
   const gateway = await runningGateway(environment);
   const tell = (answer: Answer) => {

@@ -3,14 +3,16 @@ import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { Environment } from "../config/environment.ts";
 import { DEMO_MODEL } from "../demo/demo-place.ts";
 import { inventStory } from "../demo/story.ts";
 import type { Format } from "../imports/foreign.ts";
 import { openForeign } from "../imports/open-foreign.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { parseSessionName } from "../sessions/keys.ts";
+import type { SessionSummary } from "../sessions/list-sessions.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
-import { createSessionStore } from "../sessions/store.ts";
+import { storedSessions } from "./stored-sessions.ts";
 
 export interface Recording {
   /** For the name of what is made of it. */
@@ -34,17 +36,22 @@ export const INVENTED = "demo";
  */
 export async function findRecording(
   named: string,
-  { home }: { home: string },
+  environment: Environment,
   { from }: { from?: Format | undefined } = {},
 ): Promise<Recording> {
   const given = resolve(named);
   if (existsSync(given)) return (await readForeign(given, from)) ?? readRecording(given);
-  const session =
-    parseSessionName(named) === undefined ? null : await createSessionStore({ home }).find(named);
+  const session = parseSessionName(named) === undefined ? null : await storedAs(named, environment);
   if (session !== null)
     return { ...(await readRecording(session.file)), name: named.replaceAll(":", "-") };
   if (named === INVENTED) return inventRecording();
   return readRecording(given);
+}
+
+/** Of a database a copy is made, which is read then. */
+async function storedAs(named: string, environment: Environment): Promise<SessionSummary | null> {
+  const { sessions, records } = await storedSessions(environment);
+  return records === environment.home ? sessions.find(named) : sessions.read(named);
 }
 
 /** Null: it is a session file, or nobody knows what. */

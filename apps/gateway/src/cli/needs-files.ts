@@ -3,15 +3,29 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import { loadConfig } from "../config/load.ts";
 
-/** These read or write session files themselves. */
-export const NEED_FILES: ReadonlySet<string> = new Set([
-  ...["clew replay", "clew compare", "clew whatif", "clew demo make", "clew demo remove"],
-  ...["clew sessions tail", "clew sessions usage", "clew sessions rename"],
-  ...["clew sessions fork", "clew sessions delete", "clew sessions import", "clew sessions repair"],
-  ...["clew sessions compact", "clew sessions undo-compaction", "clew usage"],
-  ...["clew engine status", "clew engine retry", "clew mcp", "clew plugins rollback"],
-  ...["clew lossless verify", "clew lossless migrate", "clew lossless retain"],
-  ...["clew lossless import", "clew lossless forget"],
+const TAKEN_IN =
+  'take it into a new home on files (CLEW_HOME=FOLDER), and copy it over by "clew storage copy"';
+const IN_A_COPY =
+  'copy the sessions into a new folder ("clew storage copy --to FOLDER"), and run it there (CLEW_HOME=FOLDER)';
+
+/** These read or write session files themselves; what to do instead. */
+export const NEED_FILES: ReadonlyMap<string, string> = new Map([
+  ["clew demo make", "make it in a new home on files (CLEW_HOME=FOLDER)"],
+  ["clew demo remove", 'delete its session by "clew sessions delete"'],
+  ["clew sessions import", TAKEN_IN],
+  [
+    "clew sessions repair",
+    "nothing is to be repaired, as no session is in a file that can be torn",
+  ],
+  ["clew plugins rollback", 'install the version by "clew plugins install NAME@VERSION"'],
+  ["clew lossless verify", IN_A_COPY],
+  ["clew lossless migrate", TAKEN_IN],
+  ["clew lossless import", TAKEN_IN],
+  ["clew lossless retain", "set keepDays, by which each gateway lets go of what is too old"],
+  [
+    "clew lossless forget",
+    "delete the session, or forget in a home on files and copy it over anew",
+  ],
 ]);
 
 /** Settings that cannot be read are told by the command itself. Throws HOST_CAPABILITY_MISSING. */
@@ -19,11 +33,12 @@ export async function refuseWithoutFiles(
   name: string,
   { configFile }: Pick<Environment, "configFile">,
 ): Promise<void> {
-  if (!NEED_FILES.has(name)) return;
+  const instead = NEED_FILES.get(name);
+  if (instead === undefined) return;
   const loaded = await loadConfig(configFile).catch(() => undefined);
   if (loaded?.config.storage.driver !== "postgres") return;
   throw new ContextEngineError(
     "HOST_CAPABILITY_MISSING",
-    `"${name}" works on session files, and storage.driver is "postgres": it cannot be had there yet; what can is the page, the HTTP API, and clew chat, inspect, sessions list, show, search and export.`,
+    `"${name}" works on session files, and storage.driver is "postgres"; instead: ${instead}.`,
   );
 }

@@ -43,7 +43,7 @@ export async function runCli(
   let endProgress = () => {};
   program.hook("preAction", async (_program, command) => {
     await refuseWithoutFiles(nameOf(command), shell.environment);
-    await readSessionNames(command, shell.environment.home);
+    await readSessionNames(command, shell.environment);
     showsStored = SHOWS_STORED.has(nameOf(command));
     if (given.output === terminal && !HOLDS_TERMINAL.has(nameOf(command)))
       endProgress = beginProgressLine(nameOf(command), EXIT.cancelled);

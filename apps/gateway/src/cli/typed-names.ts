@@ -1,12 +1,13 @@
 // Lets a session's other name stand wherever a command takes a session.
 import type { Command } from "commander";
-import { sessionCalled } from "../sessions/labels.ts";
+import type { Environment } from "../config/environment.ts";
 import { takesSession } from "./completion/plan-completion.ts";
+import { sessionTyped } from "./stored-sessions.ts";
 
 /** To be called once the command's words are read: names among them become keys. */
-export async function readSessionNames(command: Command, home: string): Promise<void> {
+export async function readSessionNames(command: Command, environment: Environment): Promise<void> {
   const keyOf = (value: unknown) =>
-    typeof value === "string" ? sessionCalled(home, value) : Promise.resolve(value);
+    typeof value === "string" ? sessionTyped(environment, value) : Promise.resolve(value);
   for (const [at, argument] of command.registeredArguments.entries()) {
     if (!takesSession(command, argument)) continue;
     const given: unknown = command.processedArgs[at];

@@ -4,9 +4,9 @@ import { namedSession } from "../demo/demo-place.ts";
 import { readUsage } from "../demo/demo-usage.ts";
 import { pricesIn } from "../models/prices-in.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
-import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { storedSessions } from "./stored-sessions.ts";
 
 /** Reads the files of the home: a gateway may run or not. */
 export async function usage(
@@ -15,13 +15,21 @@ export async function usage(
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
+  const { sessions: store, records } = await storedSessions(environment);
   const key =
     session === undefined ? undefined : requireSessionName(await namedSession(home, session)).key;
-  const sums = await readUsage(home, await pricesIn(environment), key);
+  const sums = await readUsage(
+    { home, sessions: store, records },
+    await pricesIn(environment),
+    key,
+  );
   if (key !== undefined && sums.total.modelCalls === 0) {
-    const store = createSessionStore({ home });
     if ((await store.find(key)) === null) throw await store.notFound(session ?? key);
   }
+  if (records !== home)
+    output.note(
+      "clew: what a call costs is written down in the home of its gateway; ask each gateway of the database for its own.",
+    );
   if (json) output.json(sums);
   else output.line(printable(describeUsage(sums, key)));
   return 0;

@@ -8,8 +8,17 @@ import type { CallRow } from "../inspect/shapes.ts";
 import { findInNewest } from "../reports/read-reports.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
-import { createSessionStore } from "../sessions/store.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { DEMO_AGENT, DEMO_KEY, demoState } from "./demo-place.ts";
+
+/** Where costs, sessions and their reports are. */
+export interface UsageSources {
+  /** Whose gateway's costs they are. */
+  home: string;
+  sessions: SessionStore;
+  /** As of `Storage`. */
+  records: string;
+}
 
 /**
  * Of all sessions, or of the one with this canonical key and those it started. Nobody was asked
@@ -17,13 +26,14 @@ import { DEMO_AGENT, DEMO_KEY, demoState } from "./demo-place.ts";
  * on to say in one costs, and is. `underWay`: ids of calls that go on in this process.
  */
 export async function readUsage(
-  home: string,
+  of: UsageSources,
   pricesOf: PricesOf,
   session?: string,
   underWay?: ReadonlySet<string>,
 ): Promise<Usage> {
+  const { home } = of;
   const isMade = (await demoState(home)) === "made";
-  if (isMade && session === DEMO_KEY) return usageByReports(home, pricesOf, session, "demo");
+  if (isMade && session === DEMO_KEY) return usageByReports(of, pricesOf, session, "demo");
   const lines: DatedLine[] = [];
   const played: string[] = [];
   for await (const each of readCosts(home)) {
@@ -34,24 +44,24 @@ export async function readUsage(
   const usage = await sumUsage(lines, session, underWay);
   const isNothing = usage.total.modelCalls + usage.total.unended === 0;
   if (isNothing && session !== undefined && played.includes(session))
-    return usageByReports(home, pricesOf, session, "replayed");
+    return usageByReports(of, pricesOf, session, "replayed");
   const notCounted =
     session === undefined
       ? [...(isMade ? [DEMO_KEY] : []), ...played]
       : played.filter((key) => key === session);
-  const untold = isNothing ? await countForgotten(home, { session, notCounted }) : 0;
+  const untold = isNothing ? await countForgotten(of, { session, notCounted }) : 0;
   return { ...usage, notCounted, untold: { ...usage.untold, sessions: untold } };
 }
 
 /** Sessions whose reports tell of model calls: what these cost was written down, and is gone. */
 async function countForgotten(
-  home: string,
+  { sessions, records }: UsageSources,
   { session, notCounted }: { session: string | undefined; notCounted: readonly string[] },
 ): Promise<number> {
   let forgotten = 0;
-  for (const { key, agentId, sessionId } of await createSessionStore({ home }).list()) {
+  for (const { key, agentId, sessionId } of await sessions.list()) {
     if (notCounted.includes(key) || (session !== undefined && session !== key)) continue;
-    const { reports } = agentPaths(home, agentId);
+    const { reports } = agentPaths(records, agentId);
     const isAsked = await findInNewest(
       ...([reports, sessionId] as const),
       (found) => found.some(({ report }) => report.modelCalls.length > 0) || undefined,
@@ -76,17 +86,17 @@ export async function whyUnpaid(home: string, key: string): Promise<Usage["unpai
 
 /** What was never written down, as it was not paid. */
 async function usageByReports(
-  home: string,
+  { sessions, records }: UsageSources,
   pricesOf: PricesOf,
   key: string,
   unpaid: NonNullable<Usage["unpaid"]>,
 ): Promise<Usage> {
-  const found = await createSessionStore({ home }).read(key);
+  const found = await sessions.read(key);
   if (found === null) return { ...(await sumUsage([])), unpaid };
   const { agentId, sessionId, branch } = found;
   const source = {
-    ...{ folder: agentPaths(home, agentId).reports, sessionId, branch },
-    allEntries: () => readAllEntries(transcriptFile(home, agentId, sessionId)),
+    ...{ folder: agentPaths(records, agentId).reports, sessionId, branch },
+    allEntries: () => readAllEntries(transcriptFile(records, agentId, sessionId)),
   };
   const calls = createSessionCalls(source, pricesOf);
   await calls.refresh(source);

@@ -227,7 +227,8 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     },
     async usage(text) {
       const usage = await readUsage(
-        ...([home, pricesOf, text && canonicalKey(text), options.costs.underWay()] as const),
+        { home, sessions: options.store, records: options.records },
+        ...([pricesOf, text && canonicalKey(text), options.costs.underWay()] as const),
       );
       // What a session cost outlives it.
       if (text !== undefined && usage.total.modelCalls === 0) await requireName(text);

@@ -32,17 +32,6 @@ export interface LabOptions {
   playMs?: number;
 }
 
-/** Where no session is in a file that could be played. */
-export const noLab = (): Lab => ({
-  playing: () => null,
-  async whatIf(_session, _ask, { onEvent }) {
-    const message =
-      "Sessions in PostgreSQL cannot be played through another engine yet; export the session, and play the file.";
-    onEvent({ type: "error", error: { code: "HOST_CAPABILITY_MISSING", message } });
-  },
-  close() {},
-});
-
 /** A session of a million tokens takes some seconds. */
 export const PLAY_MS = 180_000;
 const MEMORY_MB = 1024;

@@ -13,7 +13,7 @@ import { quantile } from "../replay/summary.ts";
 import { readPart } from "../reports/report-log.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
-import { createSessionStore } from "../sessions/store.ts";
+import type { Storage } from "../storage/storage.ts";
 import type { MeasuredPoint } from "./points.ts";
 import type { WhatIf } from "./shapes.ts";
 
@@ -37,13 +37,15 @@ export interface SessionRecording {
 export type OwnCalls = ReadonlyMap<string, readonly string[]>;
 
 /** Reads only. Throws SESSION_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
-export async function readSessionRecording(home: string, name: string): Promise<SessionRecording> {
-  const store = createSessionStore({ home });
+export async function readSessionRecording(
+  { sessions: store, records }: Pick<Storage, "sessions" | "records">,
+  { home, name }: { home: string; name: string },
+): Promise<SessionRecording> {
   const session = await store.read(await namedSession(home, name));
   if (session === null) throw await store.notFound(name);
   const { key, agentId, sessionId, branch } = session;
-  const { reports: folder } = agentPaths(home, agentId);
-  const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
+  const { reports: folder } = agentPaths(records, agentId);
+  const allEntries = () => readAllEntries(transcriptFile(records, agentId, sessionId));
   const walked: OwnCall[] = [];
   await createSessionCalls({ folder, sessionId, branch, allEntries }, NO_PRICES, "estimated").walk(
     ({ report, call, row }) => walked.push({ report, call, row }),

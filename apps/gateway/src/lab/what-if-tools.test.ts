@@ -8,6 +8,7 @@ import { startUpstream } from "../door/testing/upstream.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
+import { fileStorage } from "../storage/open-storage.ts";
 import { clew } from "../testing/command.ts";
 import { post, startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -105,7 +106,7 @@ describe("what if another engine had answered", () => {
     await gateway.door.settled();
     const { session, recording } = await vi.waitFor(async () => {
       const session = (await gateway.sessions())[0]!.key;
-      const found = await readSessionRecording(home, session);
+      const found = await readSessionRecording(fileStorage(home), { home, name: session });
       expect(found.turns.filter(({ steps }) => steps.length > 0)).toHaveLength(2);
       return { session, recording: found };
     }, 10_000);
@@ -129,7 +130,7 @@ describe("what if another engine had answered", () => {
     expect(learned).toBeGreaterThan(1.1);
     const { asItWas, played } = await whatIf(home);
     expect(asItWas.tokenRatio).toBe(learned);
-    const { turns, tools } = await readSessionRecording(home, "main");
+    const { turns, tools } = await readSessionRecording(fileStorage(home), { home, name: "main" });
     const environment = readEnvironment({ CLEW_HOME: home });
     const loaded = planPlaySettings(checkConfigText("{}", "clew.json"), { engine: "lossless" });
     const { signal } = new AbortController();

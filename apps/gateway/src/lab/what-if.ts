@@ -6,6 +6,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { whyUnpaid } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
 import { createTokenRatios } from "../models/token-ratios.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import { withExpected } from "./made-costs.ts";
 import { playRecording } from "./play.ts";
 import { atOwnCall, readSessionRecording } from "./session-recording.ts";
@@ -38,7 +39,9 @@ const ratioFor = async (
  */
 export async function runWhatIf(request: WhatIfRequest): Promise<WhatIf> {
   const { environment, loaded, log, ask, place, onProgress, signal } = request;
-  const recording = await readSessionRecording(environment.home, request.session);
+  const { home } = environment;
+  const storage = await openStorage({ environment, config: loaded.config });
+  const recording = await readSessionRecording(storage, { home, name: request.session });
   const { key, agentId, sessionId, turns, asItWas, calls, own, tools, system } = recording;
   let namedModel: Host["namedModel"] | undefined;
   const isItsModel = ask.model === undefined || ask.model === asItWas.model;

@@ -30,6 +30,20 @@ export async function sessionCalled(home: string, text: string): Promise<string>
   return text;
 }
 
+/** Pure. The same among sessions that are in no files. */
+export function calledAmong(
+  sessions: readonly { key: string; agentId: string; label?: string | undefined }[],
+  text: string,
+): string {
+  const name = parseSessionName(text);
+  if (name === undefined || sessions.some(({ key }) => key === name.key)) return text;
+  const isCanonical = name.key === text.trim();
+  const called = sessions.filter(({ label, agentId }) => {
+    return label === name.name && (!isCanonical || agentId === name.agentId);
+  });
+  return (called.find(({ agentId }) => agentId === name.agentId) ?? called[0])?.key ?? text;
+}
+
 /**
  * Gives a session a name beside its key, or with null takes it away. False: there is no such
  * session. Throws REQUEST_INVALID for a name that another one has, or that is none.
@@ -66,13 +80,25 @@ export function requireLabel(text: string): string {
   );
 }
 
-function refuseTaken(index: SessionIndex, key: string, label: string): void {
-  const taken = Object.keys(index).find(
-    (each) => each !== key && (shortName(each) === label || labelIn(index[each]) === label),
+const refuseTaken = (index: SessionIndex, key: string, label: string): void =>
+  refuseTakenName(
+    Object.keys(index).map((each) => ({ key: each, label: labelIn(index[each]) })),
+    key,
+    label,
+  );
+
+/** Pure. Throws REQUEST_INVALID where another session is called so. */
+export function refuseTakenName(
+  sessions: readonly { key: string; label?: string | null | undefined }[],
+  key: string,
+  wanted: string,
+): void {
+  const taken = sessions.find(
+    (each) => each.key !== key && (shortName(each.key) === wanted || each.label === wanted),
   );
   if (taken !== undefined)
     throw new ContextEngineError(
       "REQUEST_INVALID",
-      `Session "${shortName(taken)}" is called "${label}" already; choose another name.`,
+      `Session "${shortName(taken.key)}" is called "${wanted}" already; choose another name.`,
     );
 }

@@ -13,11 +13,19 @@ export function fileStorage(home: string): Storage {
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
 export async function openStorage(request: StorageRequest): Promise<Storage> {
   const { environment, config } = request;
-  const { home } = environment;
-  const plan = planStorage(config, environment);
-  if (plan.kind === "refused")
-    throw new ContextEngineError("CONFIG_INVALID", plan.problems.join(" "));
-  if (plan.kind === "files") return fileStorage(home);
+  if (config.storage.driver === "files") return fileStorage(environment.home);
+  const plan = requirePlan(request);
   const { openInPostgres } = await import("./postgres/open.ts");
   return openInPostgres(plan, request);
+}
+
+/** Where the database is. Throws CONFIG_INVALID. */
+export function requirePlan({
+  environment,
+  config,
+}: Pick<StorageRequest, "environment" | "config">): { url: string; connections: number } {
+  const plan = planStorage(config, environment);
+  if (plan.kind === "postgres") return plan;
+  const problems = plan.kind === "refused" ? plan.problems : ["Sessions are in files."];
+  throw new ContextEngineError("CONFIG_INVALID", problems.join(" "));
 }

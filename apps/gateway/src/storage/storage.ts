@@ -42,6 +42,17 @@ export interface Storage {
   readonly cluster?: StorageCluster;
 }
 
+/** Sessions for a command that changes some of them. */
+export interface ChangeableSessions {
+  readonly sessions: SessionStore;
+  /**
+   * Gives a session a name beside its key, or with null takes it away. False: there is no such
+   * session. Throws REQUEST_INVALID for a name that another one has.
+   */
+  label(key: string, label: string | null): Promise<boolean>;
+  close(): Promise<void>;
+}
+
 /** How a session stands in the cluster. */
 export interface Standing {
   /** Address of the gateway that has it open; null: none that lives. */

@@ -9,10 +9,10 @@ import { listModels } from "../../models/list-models.ts";
 import { createModelRests } from "../../models/model-rests.ts";
 import type { PluginRecord } from "../../plugins/load/record.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
-import { sessionCalled } from "../../sessions/labels.ts";
 import type { Output } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import type { Overrides } from "../setup.ts";
+import { sessionTyped } from "../stored-sessions.ts";
 import { holderOf } from "./holder.ts";
 import type { Option } from "./menu.ts";
 import { OWN_COMMANDS } from "./own-help.ts";
@@ -39,8 +39,7 @@ export async function openPort(
   return {
     port: opened,
     mainSession: config.session.mainKey,
-    keyOf: async (name) =>
-      parseSessionName(await sessionCalled(environment.home, name), agentId)?.key,
+    keyOf: async (name) => parseSessionName(await sessionTyped(environment, name), agentId)?.key,
     models: async () => {
       const rests = createModelRests({ home: environment.home, log: silent }).all();
       return listModels({ config, environment, rests, now: Date.now() }).map(({ name }) =>

@@ -11,10 +11,10 @@ import { bundledIds, bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins } from "../../plugins/find/discover.ts";
 import { readRecords } from "../../plugins/find/records.ts";
 import { shortName } from "../../sessions/keys.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { storedSessions } from "../stored-sessions.ts";
 import type { Candidates, Named } from "./plan-completion.ts";
 
 /** Says that the shell's own completion of paths is wanted, too. */
@@ -44,8 +44,8 @@ const configOf = async ({ configFile }: Environment) => (await loadConfig(config
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 const SOURCES: Readonly<Record<Named, (environment: Environment) => Promise<string[]>>> = {
-  session: async ({ home }) =>
-    (await createSessionStore({ home }).list()).flatMap(({ key, label = "" }) => [
+  session: async (environment) =>
+    (await (await storedSessions(environment)).sessions.list()).flatMap(({ key, label = "" }) => [
       ...[shortName(key), label, key],
     ]),
   async model(environment) {

@@ -3,14 +3,15 @@ import { retrySession } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { describeRetry } from "../../commands/engine.ts";
 import { defaultAgentId } from "../../config/agent.ts";
+import type { Environment } from "../../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import { describeMissing, findOwnGateway, type OwnGateway } from "../../gateway-client.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { answerOf } from "../running-gateway.ts";
+import { sessionsToChange, storedSessions } from "../stored-sessions.ts";
 
 /** A reply under way is refused at once, so nothing takes long. */
 const RETRY_MS = 30_000;
@@ -33,14 +34,14 @@ export async function engineRetry(
   const { config } = await loadConfig(environment.configFile);
   const { key } = requireSessionName(name, defaultAgentId(config));
   const lookup = await findOwnGateway({ home, port: config.gateway.port });
-  const retried = await retryWhere(lookup, { home, key, name, config });
+  const retried = await retryWhere(lookup, { environment, key, name, config });
   if (json) output.json(retried);
   else output.line(printable(retried.text));
   return EXIT.done;
 }
 
 interface RetryRequest {
-  home: string;
+  environment: Environment;
   key: string;
   /** As it was typed. */
   name: string;
@@ -56,7 +57,7 @@ function retryWhere(
       return askGateway(lookup.gateway, request);
     case "none":
     case "stranger":
-      return retryInFiles(request);
+      return retryHere(request);
     default:
       throw new ContextEngineError(
         "GATEWAY_UNREACHABLE",
@@ -70,15 +71,20 @@ function askGateway(gateway: OwnGateway, { key }: RetryRequest): Promise<Retried
   return answerOf(gateway, path, { method: "POST", timeoutMs: RETRY_MS });
 }
 
-async function retryInFiles({ home, key, name }: RetryRequest): Promise<Retried> {
-  const store = createSessionStore({ home });
+async function retryHere({ environment, key, name }: RetryRequest): Promise<Retried> {
+  const { sessions: store } = await storedSessions(environment);
   const found = await store.read(key);
   if (found === null) throw await store.notFound(name);
-  const transcript = await store.open({ key, cwd: found.header.cwd ?? home });
+  const { sessions, close } = await sessionsToChange(environment);
   try {
-    const data = { ...(await retrySession({ transcript })), stillAside: [] };
-    return { text: describeRetry(data), data };
+    const transcript = await sessions.open({ key, cwd: found.header.cwd ?? environment.home });
+    try {
+      const data = { ...(await retrySession({ transcript })), stillAside: [] };
+      return { text: describeRetry(data), data };
+    } finally {
+      await transcript.close();
+    }
   } finally {
-    await transcript.close();
+    await close();
   }
 }

@@ -8,11 +8,11 @@ import { describeEngine, pluginProblem } from "../../plugins/engines/describe-en
 import type { EngineStatus } from "../../plugins/engines/engine-status.ts";
 import { startPlugins } from "../../plugins/start.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { setUp } from "../setup.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 const ASK_MS = 10_000;
 
@@ -36,7 +36,7 @@ export async function engineStatus(
   const agent = defaultAgentId(config);
   const session = name === undefined ? undefined : requireSessionName(name, agent);
   if (session !== undefined && name !== undefined) {
-    const store = createSessionStore({ home });
+    const { sessions: store } = await storedSessions(environment);
     if ((await store.find(session.key)) === null) throw await store.notFound(name);
   }
   const lookup = await findOwnGateway({ home, port: config.gateway.port });

@@ -7,10 +7,10 @@ import { hider } from "../../log/log.ts";
 import { createLibrary } from "../../mcp/server/library.ts";
 import { serveMcp } from "../../mcp/server/serve.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { listenForStop } from "../stop.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 export interface ServeOptions {
   agent?: string[];
@@ -24,7 +24,7 @@ export async function mcpServe(
 ): Promise<number> {
   const { raw, config } = await loadConfig(environment.configFile);
   const { home } = environment;
-  const store = createSessionStore({ home });
+  const { sessions: store } = await storedSessions(environment);
   // Those whose settings are gone have sessions, too.
   const ids = [
     ...new Set([...agentIds(config), ...(await store.list()).map(({ agentId }) => agentId)]),

@@ -2,13 +2,13 @@
 import { existsSync } from "node:fs";
 import { shortName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore, type SessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
 import { databasesOf } from "../lossless/databases.ts";
 import { answerOf, runningGateway } from "../running-gateway.ts";
+import { sessionsToChange, storedSessions } from "../stored-sessions.ts";
 
 /** A gateway lets background work end before the session closes. */
 const REMOVE_MS = 30_000;
@@ -22,7 +22,7 @@ export async function deleteSessions(
   { yes = false, json = false }: { yes?: boolean; json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const store = createSessionStore({ home: environment.home });
+  const { sessions: store } = await storedSessions(environment);
   const keys: string[] = [];
   for (const name of names) {
     const { key } = requireSessionName(name);
@@ -30,7 +30,7 @@ export async function deleteSessions(
     keys.push(key);
   }
   const sessions = [...new Set(keys)];
-  if (yes) await removeAll(sessions, environment, store);
+  if (yes) await removeAll(sessions, environment);
   if (json) output.json({ sessions, deleted: yes });
   else {
     const isKept = yes && (await hasLosslessStore(environment));
@@ -43,15 +43,20 @@ export async function deleteSessions(
 async function removeAll(
   keys: readonly string[],
   environment: Shell["environment"],
-  store: SessionStore,
 ): Promise<void> {
   const gateway = await runningGateway(environment);
-  for (const key of keys) {
-    if (gateway === undefined) await store.remove(key);
-    else {
+  if (gateway !== undefined) {
+    for (const key of keys) {
       const path = `/api/sessions/${encodeURIComponent(key)}`;
       await answerOf(gateway, path, { method: "DELETE", timeoutMs: REMOVE_MS });
     }
+    return;
+  }
+  const { sessions, close } = await sessionsToChange(environment);
+  try {
+    for (const key of keys) await sessions.remove(key);
+  } finally {
+    await close();
   }
 }
 

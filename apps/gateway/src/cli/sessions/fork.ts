@@ -6,10 +6,10 @@ import { keyOfFork } from "../../sessions/fork-name.ts";
 import { parseSessionName, sessionWord, shortName } from "../../sessions/keys.ts";
 import { listAgents } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { sessionsToChange, storedSessions } from "../stored-sessions.ts";
 
 /** Reads the old one's file, so it may be in use. Throws SESSION_NOT_FOUND, REQUEST_INVALID. */
 export async function forkSession(
@@ -18,7 +18,7 @@ export async function forkSession(
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const store = createSessionStore({ home: environment.home });
+  const { sessions: store } = await storedSessions(environment);
   const { key, agentId } = requireSessionName(name);
   const found = await store.read(key);
   if (found === null) throw await store.notFound(name);
@@ -29,11 +29,16 @@ export async function forkSession(
   await refuseUnknownAgent(parseSessionName(forked)!.agentId, agentId, environment);
   if (await isTaken(forked))
     throw refused(`There is a session "${shortName(forked)}" already; choose another name.`);
-  const session = await store.open({ key: forked, cwd: found.header.cwd ?? environment.home });
+  const { sessions, close } = await sessionsToChange(environment);
   try {
-    await session.compaction.graft({ keep: 0, leafId: null, entries: found.branch });
+    const session = await sessions.open({ key: forked, cwd: found.header.cwd ?? environment.home });
+    try {
+      await session.compaction.graft({ keep: 0, leafId: null, entries: found.branch });
+    } finally {
+      await session.close();
+    }
   } finally {
-    await session.close();
+    await close();
   }
   if (json) output.json({ session: forked, from: key });
   else

@@ -1,14 +1,14 @@
 // Runs `clew sessions tail`, which shows what is said in a session while it is said.
-import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatEntry } from "../../sessions/format-entry.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import type { ShownEntry } from "../../sessions/shown.ts";
-import { createSessionStore } from "../../sessions/store.ts";
+import type { SessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { listenForStop } from "../stop.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 export interface TailOptions {
   follow?: boolean;
@@ -20,13 +20,13 @@ const LOOK_MS = 300;
 /** Nobody says more within one look. */
 const AT_ONCE = 200;
 
-/** Reads files only, so it can be used beside whoever writes them. */
+/** Reads only, so it can be used beside whoever writes. */
 export async function tailSession(
   name: string,
   { follow = false, lines, json = false }: TailOptions,
   { environment, output }: Shell,
 ): Promise<number> {
-  const store = createSessionStore({ home: environment.home });
+  const { sessions: store } = await storedSessions(environment);
   const { key } = requireSessionName(name);
   if ((await store.find(key)) === null) throw await store.notFound(name);
   const show = (entries: readonly ShownEntry[]) => {
@@ -62,8 +62,7 @@ function newIn(entries: readonly ShownEntry[], seen: readonly ShownEntry[]): Sho
 }
 
 /** Another one means that something was written, or that the session has another transcript. */
-async function stampOf(store: ReturnType<typeof createSessionStore>, key: string) {
-  const file = (await store.find(key))?.file;
-  const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
-  return `${file} ${found?.size} ${found?.mtimeMs}`;
+async function stampOf(store: SessionStore, key: string) {
+  const { sessionId, bytes, updatedAt } = (await store.find(key)) ?? {};
+  return `${sessionId} ${bytes} ${updatedAt}`;
 }
