@@ -270,7 +270,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   };
   const shadows = createShadows({
-    ...{ environment, settings: () => loaded, log },
+    ...{ environment, records, settings: () => loaded, log },
     turnMs: options.shadowTurnMs,
   });
   const cancellation = createCancellation();

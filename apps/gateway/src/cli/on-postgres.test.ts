@@ -98,6 +98,32 @@ describe.skipIf(whyNoPostgres() !== null)(
       await gateway.stop();
     });
 
+    it("leave shadow engines what they are to play, at each gateway", async () => {
+      await ready();
+      const port = await freePort();
+      const shadowed = { agents: { defaults: { shadowEngine: "lossless" } } };
+      const gateway = await startTestGateway({ ...config, ...shadowed }, home, {}, { port });
+      await gateway.say("And a bird.", { session: "shadowed" });
+      await gateway.gateway.shadows.settled();
+      const shadow = await (await gateway.get("/api/sessions/shadowed/shadow")).json();
+      expect(shadow.calls).toHaveLength(1);
+      await gateway.stop();
+      const elsewhere = await startTestGateway(
+        { ...config, ...shadowed },
+        undefined,
+        {},
+        {
+          port: await freePort(),
+        },
+      );
+      await elsewhere.say("And a fish.", { session: "shadowed" });
+      await elsewhere.gateway.shadows.settled();
+      const both = await (await elsewhere.get("/api/sessions/shadowed/shadow")).json();
+      expect(both.calls).toHaveLength(2);
+      await elsewhere.stop();
+      await told("sessions", "delete", "shadowed", "--yes");
+    });
+
     it("fork, name and delete sessions, also where no gateway runs", async () => {
       await ready();
       await told("sessions", "fork", "main", "copy");

@@ -20,10 +20,17 @@ export interface PlayOrder extends LabSettings {
   ask: WhatIfAsk;
 }
 
+/** What shadows go by. */
+export interface ShadowSettings extends LabSettings {
+  kind: "settings";
+  /** As of `Storage`. */
+  records: string;
+}
+
 export type LabOrder =
   | PlayOrder
   /** Comes first where shadows are played. */
-  | ({ kind: "settings" } & LabSettings)
+  | ShadowSettings
   | { kind: "shadow"; job: ShadowJob };
 
 export type LabTold =

@@ -27,7 +27,7 @@ let player: ShadowPlayer | undefined;
 async function work(order: LabOrder): Promise<void> {
   if (order.kind === "what-if") return playOnce(order);
   if (order.kind === "settings") {
-    player = createShadowPlayer({ ...placeOf(order), log: SILENT });
+    player = createShadowPlayer({ ...placeOf(order), records: order.records, log: SILENT });
     return;
   }
   await player!.play(order.job, () => tell({ type: "turn" }));

@@ -56,6 +56,8 @@ export interface ShadowPlayer {
 
 export interface ShadowPlayerOptions {
   environment: Environment;
+  /** As of `Storage`. */
+  records: string;
   /** Settings in force in the gateway. */
   loaded: Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
@@ -76,7 +78,7 @@ interface Shadowed {
 export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
   const hosts = new Map<string, Promise<{ host: Host; plugins: PluginHost }>>();
   const shadowed = new Map<string, Promise<Shadowed>>();
-  const made = createMadeCalls(options.environment.home);
+  const made = createMadeCalls(options.records);
   const hostOf = (engine: string) => {
     const known = hosts.get(engine) ?? startHost(options, engine);
     hosts.set(engine, known);
@@ -91,7 +93,8 @@ export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
   return {
     async play(job, onTurn) {
       const { home } = options.environment;
-      const { branch } = await readTranscript(transcriptFile(home, job.agentId, job.sessionId));
+      const { records } = options;
+      const { branch } = await readTranscript(transcriptFile(records, job.agentId, job.sessionId));
       const turns = planRecordedTurns(branch);
       const file = shadowFile(home, job.agentId, job.sessionId);
       const { from, to, began } = planTurns(turns, await readShadowLines(file), job);
@@ -99,7 +102,7 @@ export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
       const { host, plugins } = await hostOf(job.engine);
       const open = await openOf(job, began, host);
       const names = planNeededNames(turns);
-      const tools = await readTools(agentPaths(home, job.agentId).reports, job.tools);
+      const tools = await readTools(agentPaths(records, job.agentId).reports, job.tools);
       const ownTools = await ownToolsOf(plugins, tools);
       const pointsOf = await made.read(job, branch, host.namedModel(job.model));
       for (let at = from; at <= to; at++) {
@@ -234,7 +237,7 @@ const outputOf = ({ output }: Cost) => ({ output, total: output });
  * cache are reckoned as those of the shadow are, whatever was billed: else it would be given a
  * better cache than the session had.
  */
-function createMadeCalls(home: string) {
+function createMadeCalls(records: string) {
   const sessions = new Map<string, SessionCalls>();
   return {
     /** To be asked for the points of a turn by the entry of its prompt: those with a reply. */
@@ -243,8 +246,8 @@ function createMadeCalls(home: string) {
       branch: readonly TranscriptEntry[],
       { model, prices }: Pick<ReturnType<Host["namedModel"]>, "model" | "prices">,
     ) {
-      const folder = agentPaths(home, agentId).reports;
-      const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
+      const folder = agentPaths(records, agentId).reports;
+      const allEntries = () => readAllEntries(transcriptFile(records, agentId, sessionId));
       const source = { folder, sessionId, branch, allEntries };
       const id = `${agentId} ${sessionId}`;
       const known = sessions.get(id);

@@ -20,6 +20,8 @@ export interface Shadows {
 
 export interface ShadowsOptions {
   environment: Pick<Environment, "home" | "configFile">;
+  /** As of `Storage`. Absent: the home. */
+  records?: string;
   settings: () => Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
   /** Longest time of one turn, ms. Absent: TURN_MS. */
@@ -47,7 +49,8 @@ export function createShadows(options: ShadowsOptions): Shadows {
       if (child === started) child = undefined;
     });
     started.on("error", () => started.kill("SIGKILL"));
-    started.send({ kind: "settings", home, configFile, loaded: settings() });
+    const { records = home } = options;
+    started.send({ kind: "settings", home, configFile, records, loaded: settings() });
     child = started;
     return started;
   };

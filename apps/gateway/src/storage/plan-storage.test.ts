@@ -31,14 +31,6 @@ describe("where sessions are kept", () => {
       { door, storage: { driver: "postgres", url: "postgres://${WHO}@db/clew" } },
       /WHO, which is not set/,
     ],
-    [
-      "an agent has a shadow engine",
-      {
-        ...{ door, storage: { driver: "postgres", url } },
-        agents: { list: [{ id: "main", shadowEngine: "lossless" }] },
-      },
-      /shadow/,
-    ],
   ])("is refused in one sentence where %s", (_why, settings, sentence) => {
     const { kind, problems } = plan(settings) as { kind: string; problems: string[] };
     expect(kind).toBe("refused");

@@ -1,4 +1,4 @@
-// Decides from the settings where sessions are, and what cannot be had there yet.
+// Decides from the settings where sessions are.
 
 import { planBlobs } from "../blobs/plan-blobs.ts";
 import { type Environment, expandVariables } from "../config/environment.ts";
@@ -23,7 +23,6 @@ export function planStorage(
   const problems = [
     ...(url.problem === undefined ? [] : [url.problem]),
     ...(blobs.kind === "refused" ? blobs.problems : []),
-    ...notYet(config),
   ];
   return problems.length > 0 || url.url === undefined
     ? { kind: "refused", problems }
@@ -47,18 +46,4 @@ export function urlOf(
     : {
         problem: `storage.url names ${expanded.missing.join(" and ")}, which is not set; set it where the gateway is started, for a service in service.env of the home.`,
       };
-}
-
-/** What would be kept in files of one gateway, and be missed by the others. */
-function notYet(config: Config): string[] {
-  const problems: string[] = [];
-  const { defaults, list } = config.agents;
-  const shadowed = [defaults, ...list].some(
-    ({ shadowEngine }) => shadowEngine !== undefined && shadowEngine !== "none",
-  );
-  if (shadowed)
-    problems.push(
-      'A shadow engine reads session files, and cannot be had with storage.driver "postgres" yet: take shadowEngine away.',
-    );
-  return problems;
 }
