@@ -1,88 +1,62 @@
 // Clients of the door whose requests go to any of several gateways.
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { createEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   testDatabase,
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { DOOR_APIS } from "../../config/door.ts";
-import type { Said } from "../../door/testing/conversation.ts";
 import type { DoorApi } from "../../door/wires/door-wire.ts";
-import { ask, person, type Sent } from "../../testing/door-client.ts";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { ask, person } from "../../testing/door-client.ts";
+import { startTestGateway } from "../../testing/gateway.ts";
+import { freePort, startAgain, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
 import {
-  freePort,
-  type Place,
-  startAgain,
-  startPlace,
-  stopPlace,
-} from "../../testing/killed-gateways.ts";
+  type AskedGateway,
+  gatewayAt,
+  textsIn,
+  WanderingAgent,
+} from "../../testing/wandering-agent.ts";
 
 /** More of them by CLEW_KILLS=200. */
 const KILLS = Math.ceil(Number(process.env.CLEW_KILLS ?? 20) / 5);
 const DEAD_AFTER_S = 2;
 
-type Asked = Pick<TestGateway, "get">;
-const at = ({ port }: Pick<Place, "port">): Asked => ({
-  get: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
-});
-
-/** An agent that brings all of its history with each request, whoever it asks. */
-class Agent {
-  readonly said: Said[] = [];
-  readonly texts: string[] = [];
-  readonly sessions = new Set<string>();
-  repeated = 0;
-  readonly api: DoorApi;
-  readonly name: string;
-  constructor(api: DoorApi, name: string) {
-    this.api = api;
-    this.name = name;
-  }
-
-  async turn(gateways: readonly Asked[], text: string, sent: Sent = {}): Promise<void> {
-    this.said.push(person(text));
-    for (let attempt = 0; ; attempt++) {
-      const gateway = gateways[attempt % gateways.length]!;
-      const reply = await ask(gateway, this.api, this.said, { tools: ["read"], ...sent }).catch(
-        () => undefined,
-      );
-      if (reply?.error === null && reply.answer.ok && reply.text !== "") {
-        this.sessions.add(reply.answer.headers.get("x-clew-session") ?? "none");
-        this.said.push({ uid: null, by: "model", text: reply.text, calls: [] });
-        this.texts.push(text, reply.text);
-        return;
-      }
-      if (attempt > 300) throw new Error(`${this.name} is not answered: ${reply?.body}`);
-      this.repeated++;
-      await after(100);
-    }
-  }
-}
-
-interface Entry {
-  message?: { role: string; content: string | { type: string; text?: string }[] };
-}
-
-/** What stands in a session, as a gateway shows it. */
-async function textsIn(gateway: Asked, session: string): Promise<string[]> {
-  const response = await gateway.get(`/api/sessions/${encodeURIComponent(session)}?limit=100000`);
-  const { entries = [] } = (await response.json()) as { entries?: Entry[] };
-  return entries.flatMap(({ message }) => {
-    if (message === undefined) return [];
-    const { content } = message;
-    const text =
-      typeof content === "string"
-        ? content
-        : content.flatMap((block) => (block.type === "text" ? [block.text ?? ""] : [])).join("");
-    return [text];
-  });
-}
-
-const sessionsIn = async (gateway: Asked) =>
+const sessionsIn = async (gateway: AskedGateway) =>
   ((await (await gateway.get("/api/sessions")).json()) as { sessions: { key: string }[] }).sessions;
+
+const MODELS: Record<DoorApi, string> = {
+  "openai-completions": "gpt-test",
+  "openai-responses": "gpt-test",
+  "anthropic-messages": "claude-test",
+  "google-generative-ai": "gemini-2.5-flash",
+};
+
+/** Settings with a model of each wire, which calls a tool for each question. */
+async function modelsThatCall(): Promise<Record<string, unknown>> {
+  const providers: Record<string, unknown> = {};
+  const upstreams: Record<string, unknown> = {};
+  for (const api of DOOR_APIS) {
+    const server = await createEmulator(api, {
+      tolerant: true,
+      answers({ text }) {
+        const [, turn, agent] = [...text.matchAll(/Question (\d+) of agent (\d+)/g)].at(-1) ?? [];
+        const slowly = { chunkChars: 8, pauseMs: 10 };
+        if (text.lastIndexOf("result of") > text.lastIndexOf("Question "))
+          return { text: `Answer ${turn} for agent ${agent}.`, ...slowly };
+        const args = { path: `src/${agent}/${turn}.ts` };
+        return { text: `Look ${turn}.`, toolCalls: [{ name: "read", arguments: args }], ...slowly };
+      },
+    });
+    onTestFinished(() => server.close());
+    const model = { id: MODELS[api], contextWindow: 1_000_000, maxTokens: 2000, reasoning: false };
+    providers[`far-${api}`] = { baseUrl: server.baseUrl, api, apiKey: "key", models: [model] };
+    upstreams[api] = { models: { theirs: `far-${api}/${MODELS[api]}` } };
+  }
+  return { models: { providers }, door: { enabled: true, upstreams } };
+}
 
 describe.skipIf(whyNoPostgres() !== null)(
   `the door of several gateways of one database ${UNLESS_THERE}`,
@@ -100,7 +74,7 @@ describe.skipIf(whyNoPostgres() !== null)(
       "knows a conversation of %s at whichever gateway it goes on, streamed or not",
       async (api) => {
         const gateways = await startTwo(await testDatabase());
-        const agent = new Agent(api, "alternating");
+        const agent = new WanderingAgent(api, "alternating");
         for (let turn = 0; turn < 6; turn++)
           await agent.turn([gateways[turn % 2]!], `Question ${turn} of ${api}.`, {
             streaming: turn % 3 === 0,
@@ -117,7 +91,7 @@ describe.skipIf(whyNoPostgres() !== null)(
     it("goes on at the other gateway when the one that has it stops, and when it is started again", async () => {
       const url = await testDatabase();
       const [one, two] = await startTwo(url);
-      const agent = new Agent("anthropic-messages", "moved");
+      const agent = new WanderingAgent("anthropic-messages", "moved");
       for (let turn = 0; turn < 3; turn++) await agent.turn([one], `Question ${turn}.`);
       await one.stop();
       for (let turn = 3; turn < 6; turn++) await agent.turn([two], `Question ${turn}.`);
@@ -132,7 +106,7 @@ describe.skipIf(whyNoPostgres() !== null)(
       const [one, two] = await startTwo(await testDatabase());
       await two.say("My cat is called Minka.", { session: "cats" });
       const sent = { session: "cats" };
-      const asked = (gateway: Asked, text: string) =>
+      const asked = (gateway: AskedGateway, text: string) =>
         ask(gateway, "openai-completions", [person(text)], sent);
       expect((await asked(one, "What is my cat called?")).text).toContain("Minka");
       expect((await asked(two, "And again?")).error).toBeNull();
@@ -143,7 +117,7 @@ describe.skipIf(whyNoPostgres() !== null)(
 
     it("says what a person says on another gateway's page, and stores what its client says then", async () => {
       const [one, two] = await startTwo(await testDatabase());
-      const agent = new Agent("openai-completions", "watched");
+      const agent = new WanderingAgent("openai-completions", "watched");
       await agent.turn([one], "Question 0.");
       const [session] = [...agent.sessions];
       const { events } = await two.say("From the page.", { session: session! });
@@ -157,7 +131,7 @@ describe.skipIf(whyNoPostgres() !== null)(
     it("waits for a session that another gateway has as a guest, and stores all of it", async () => {
       const url = await testDatabase();
       const [one, two] = await startTwo(url);
-      const agent = new Agent("openai-responses", "visited");
+      const agent = new WanderingAgent("openai-responses", "visited");
       await agent.turn([one], "Question 0.");
       await one.stop();
       const [session] = [...agent.sessions];
@@ -176,18 +150,18 @@ describe.skipIf(whyNoPostgres() !== null)(
     }, async () => {
       const plan = {
         ...{ databaseUrl: await testDatabase(), deadAfterSeconds: DEAD_AFTER_S },
-        config: { door: { enabled: true } },
+        config: await modelsThatCall(),
       };
       const places = [await startPlace(plan), await startPlace(plan)];
-      const agents = DOOR_APIS.map((api, number) => new Agent(api, `agent ${number}`));
+      const agents = DOOR_APIS.map((api, number) => new WanderingAgent(api, `agent ${number}`));
       let isOver = false;
       try {
         const talking = Promise.all(
           agents.map(async (agent, number) => {
             for (let turn = 0; !isOver; turn++) {
               const order = turn % 2 === 0 ? places : places.toReversed();
-              await agent.turn(order.map(at), `Question ${turn} of agent ${number}.`, {
-                streaming: turn % 2 === 1,
+              await agent.turn(order.map(gatewayAt), `Question ${turn} of agent ${number}.`, {
+                ...{ streaming: turn % 2 === 1, model: "theirs" },
               });
               await after(10);
             }
@@ -196,23 +170,28 @@ describe.skipIf(whyNoPostgres() !== null)(
         for (let kill = 0; kill < KILLS; kill++) {
           await Promise.race([after(1500 + 1500 * Math.random()), talking]);
           const place = places[kill % 2]!;
-          place.child.kill("SIGKILL");
+          const isFrozen = kill % 4 === 3;
+          place.child.kill(isFrozen ? "SIGSTOP" : "SIGKILL");
+          // Who is frozen for too long ends by itself when it wakes.
+          if (isFrozen) await after(DEAD_AFTER_S * 1500);
+          if (isFrozen) place.child.kill("SIGCONT");
           await once(place.child, "exit");
           place.child = await startAgain(plan, place);
         }
         isOver = true;
         await talking;
-        for (const agent of agents) await agent.turn(places.map(at), "And at last?");
+        for (const agent of agents)
+          await agent.turn(places.map(gatewayAt), "Question 0 of agent 9?", { model: "theirs" });
         expect(agents.some(({ repeated }) => repeated > 0)).toBe(true);
         for (const agent of agents) {
           expect([agent.name, [...agent.sessions].length]).toEqual([agent.name, 1]);
           const [session] = agent.sessions;
           // A reply is stored behind its end.
           await expect
-            .poll(() => textsIn(at(places[0]!), session!), { timeout: 10_000 })
+            .poll(() => textsIn(gatewayAt(places[0]!), session!), { timeout: 10_000 })
             .toEqual(agent.texts);
         }
-        expect(await sessionsIn(at(places[1]!))).toHaveLength(agents.length);
+        expect(await sessionsIn(gatewayAt(places[1]!))).toHaveLength(agents.length);
       } finally {
         isOver = true;
         await Promise.all(places.map(stopPlace));
