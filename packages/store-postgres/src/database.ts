@@ -91,6 +91,11 @@ export interface Database {
    * says, once: nobody else knows whether it may be tried again.
    */
   together<Result>(work: (ask: AskInside) => Promise<Result>): Promise<Result>;
+  /**
+   * SQL of others as they wrote it, which may be several statements and a transaction of its own;
+   * rows of the last one. Throws what the database says.
+   */
+  askPlainly<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Whoever waits is told at once that nobody answers, and so is who asks later. */
   abandon(): void;
   end(): Promise<void>;
@@ -271,6 +276,26 @@ export function openDatabase({
           throw error;
         }
       }),
+    askPlainly: (text, values) =>
+      withClient(async (client) => {
+        const asked = performance.now();
+        const tell = (failed: FailureKind | null) =>
+          onRoundTrip({ statements: [PLAIN], ms: performance.now() - asked, failed });
+        try {
+          const answer = await client.query(text, values && [...values]);
+          tell(null);
+          // Several statements have an answer each.
+          const last = Array.isArray(answer)
+            ? answer.findLast(({ rows }) => rows.length > 0)
+            : answer;
+          return last?.rows ?? [];
+        } catch (error) {
+          tell(kindOf(error));
+          // A transaction that it began is not to be the next one's.
+          if (!breaksConnection(error)) await client.query("rollback");
+          throw error;
+        }
+      }),
     abandon() {
       isAbandoned = true;
       end.reject(abandoned());
@@ -284,6 +309,8 @@ export function openDatabase({
 }
 
 const KEEP_ALIVE_MS = 10_000;
+/** By which what others ask is counted. */
+const PLAIN = "queue";
 
 /** Its statements fail then as those of a connection that broke. */
 function cut(client: pg.PoolClient): void {

@@ -32,6 +32,9 @@ export type { EngineRow, RowsOutcome } from "./engine-rows.ts";
 export type { FailureKind } from "./failure.ts";
 export type { BranchPart } from "./held-branch.ts";
 export type { InboxMessage, LeftWork } from "./inbox.ts";
+export type { JobProgress, JobRow, JobRows, JobRunRow } from "./jobs/job-rows.ts";
+export type { PostgresQueue, QueuedWork, RunWork } from "./jobs/queue.ts";
+export type { QueueStanding } from "./jobs/queue-standings.ts";
 export type {
   DeliveryLine,
   Ledger,
@@ -52,6 +55,7 @@ export {
   type PostgresReader,
   type PostgresStore,
   type PostgresStoreOptions,
+  type QueueSettings,
   type SessionId,
   type SessionName,
   type SessionStanding,

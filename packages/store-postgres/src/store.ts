@@ -39,6 +39,9 @@ import {
   listMessages,
   takeBackMessages,
 } from "./inbox.ts";
+import { createJobRows, type JobRows } from "./jobs/job-rows.ts";
+import { openQueue, type PostgresQueue } from "./jobs/queue.ts";
+import { type QueueStanding, queueStandings } from "./jobs/queue-standings.ts";
 import { claimQuestion, ownerOf, type SessionRow, standings, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { ANSWERS_IN, type ClusterNode, joinCluster, quietly, STOPS_AT } from "./node.ts";
@@ -171,6 +174,10 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   parts(agentId: string, hashes: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /** What reports name by its hash; null: it is not there. */
   part(agentId: string, hash: string): Promise<string | null>;
+  /** Jobs of people, and how far they are. */
+  readonly jobs: JobRows;
+  /** How the queues stand that gateways work on; none: no gateway has worked on any. */
+  queues(): Promise<QueueStanding[]>;
   /** Ends the connections. */
   close(): Promise<void>;
 }
@@ -263,8 +270,23 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * gateways any may, at any time. Throws STORAGE_FAILED; a later one goes on.
    */
   sweepBlobs(request: { olderThanMs: number; signal?: AbortSignal }): Promise<SweptBlobs>;
+  /**
+   * Takes part in what gateways of the database work on; made by pg-boss in a schema of its own.
+   * To be stopped before the store is closed. Throws STORAGE_FAILED.
+   */
+  openQueue(options: QueueSettings): Promise<PostgresQueue>;
   /** Hands over all sessions of this gateway, and ends the connections. */
   close(): Promise<void>;
+}
+
+/** How a gateway works on queues. */
+export interface QueueSettings {
+  /** Told once of what fails, until something is done again. One sentence. */
+  onTrouble(why: string): void;
+  /** How often it is looked for work of gateways that died, seconds. Absent: 10. */
+  superviseSeconds?: number;
+  /** How often it looks for work that others sent, seconds. Absent: 5. */
+  pollSeconds?: number;
 }
 
 /** As many as most turns need. */
@@ -383,6 +405,8 @@ function createReader<Kept extends Ledger>(
     bytesOf: (file) => bytesOf(database, file),
     parts: (agentId, hashes) => readParts(database, agentId, hashes),
     part: (agentId, hash) => readPart(database, agentId, hash),
+    jobs: createJobRows(database),
+    queues: () => queueStandings(database),
     close: () => database.end(),
   };
 }
@@ -522,6 +546,7 @@ function createStore<Kept extends Ledger>(
       return takeDuty(database, duty, node.id);
     },
     sweepBlobs: (request) => sweepBlobs(database, request),
+    openQueue: (settings) => openQueue({ ...settings, database, alive: node.alive }),
     close() {
       closing ??= node.leave().finally(end);
       return closing;

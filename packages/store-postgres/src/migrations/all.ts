@@ -7,6 +7,7 @@ import { DUE_MESSAGES } from "./0005-due-messages.ts";
 import { SEARCH } from "./0006-search.ts";
 import { ENGINE_ROWS } from "./0007-engine-rows.ts";
 import { BLOBS } from "./0008-blobs.ts";
+import { JOBS } from "./0009-jobs.ts";
 import { COPIED_ROWS } from "./0010-copied-rows.ts";
 import { DUTIES } from "./0011-duties.ts";
 
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly string[] = [
   SEARCH,
   ENGINE_ROWS,
   BLOBS,
+  JOBS,
   COPIED_ROWS,
   DUTIES,
 ];
