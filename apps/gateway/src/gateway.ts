@@ -27,8 +27,8 @@ import { createCostLedger } from "./costs/ledger.ts";
 import { type Costs, createCosts } from "./costs/meter.ts";
 import { createCapsReader } from "./costs/read-caps.ts";
 import type { SessionSpent } from "./costs/totals.ts";
-import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
+import { runKeptJob } from "./cron/run-kept-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createRepliesUnderWay } from "./door/call/under-way.ts";
 import { fileJournals } from "./door/memory/journal-files.ts";
@@ -57,6 +57,7 @@ import {
   type UnaskedTurn,
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
+import { createLocalJobs } from "./jobs/local-jobs.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
 import { createShadows, type Shadows } from "./lab/shadows.ts";
 import { createMcpSources, type McpSources } from "./mcp/client/mcp-sources.ts";
@@ -369,8 +370,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({
-    ...{ log, clock: systemClock, files: createJobFiles(home) },
-    run: (job, signal) => runJob({ send }, job, signal),
+    ...{ log, clock: systemClock, store: storage.jobs },
+    jobs: storage.queue ?? createLocalJobs({ log }),
+    run: (job, signal, due) =>
+      cluster === undefined
+        ? runJob({ send }, job, signal)
+        : runKeptJob({ keep, saidIn, isStopping, look: cluster.look }, job, { due, signal }),
   });
   const busy = () => {
     const atDoor = underWay.running();

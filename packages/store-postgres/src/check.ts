@@ -1,5 +1,12 @@
 // Looks whether a PostgreSQL can be used, and says in a sentence why not.
 import pg from "pg";
+import {
+  JOBS_SCHEMA,
+  type JobsSchema,
+  knownJobsVersion,
+  planJobsSchema,
+  readJobsSchema,
+} from "./jobs/queue-schema.ts";
 import { LIVES } from "./node.ts";
 import { codeOf } from "./passing.ts";
 
@@ -40,6 +47,18 @@ export interface PostgresFacts {
   hasTrigrams: boolean;
   /** How much later it is on this machine, ms; nothing depends on it. */
   clockAheadMs: number;
+  /** Tables of pg-boss, by which gateways hand out work. */
+  queue: QueueFacts;
+}
+
+/** What is there of pg-boss. */
+export interface QueueFacts {
+  /** Where its tables are. */
+  schema: string;
+  /** Of its tables; null: the first gateway that starts makes them. */
+  version: number | null;
+  /** What the pg-boss that is installed here makes of them. */
+  known: number;
 }
 
 /** Whether a database can be used. */
@@ -71,7 +90,10 @@ export async function checkPostgres({
     const [row] = (await client.query<FactsRow>(FACTS)).rows;
     const now = (began + Date.now()) / 2;
     const [living] = row!.has_nodes ? (await client.query<Living>(LIVING)).rows : [];
-    return judge(row!, { place, connections, now, gateways: living?.gateways ?? 0 });
+    const queue = await readJobsSchema(async (text) => (await client.query(text)).rows as never);
+    const known = await knownJobsVersion();
+    const gateways = living?.gateways ?? 0;
+    return judge(row!, { ...{ place, connections, now, gateways, queue, known } });
   } catch (error) {
     return { ok: false, problem: whyNot(error, place) };
   } finally {
@@ -150,7 +172,16 @@ function judge(
     connections,
     now,
     gateways,
-  }: { place: Place; connections: number; now: number; gateways: number },
+    queue,
+    known,
+  }: {
+    place: Place;
+    connections: number;
+    now: number;
+    gateways: number;
+    queue: JobsSchema;
+    known: number;
+  },
 ): PostgresCheck {
   const { version, database, username: user } = row;
   const refused = (problem: string): PostgresCheck => ({ ok: false, problem });
@@ -174,6 +205,8 @@ function judge(
     return refused(
       `The user "${user}" may not write the tables that are in the database "${database}"; let the user who made them run the gateway, or grant insert, update and delete on them.`,
     );
+  const plan = planJobsSchema(queue, { known, user, database });
+  if (plan.kind === "refused") return refused(plan.problem);
   const wanted = connections + OWN_CONNECTIONS;
   if (wanted > row.connections)
     return refused(
@@ -192,6 +225,7 @@ function judge(
       statementTimeoutMs: row.statement_timeout_ms,
       hasTrigrams: row.has_trigrams,
       clockAheadMs: Math.round(now - row.now),
+      queue: { schema: JOBS_SCHEMA, version: queue.version, known },
     },
   };
 }

@@ -8,6 +8,7 @@ export {
   checkPostgres,
   type PostgresCheck,
   type PostgresFacts,
+  type QueueFacts,
 } from "./check.ts";
 export type {
   FileToKeep,

@@ -43,6 +43,15 @@ const LEAVE: Statement<never> = {
     delete from node where id = $1`,
 };
 
+const LIVING: Statement<{ count: number }> = {
+  name: "nodes-living",
+  text: `select count(*)::int as count from node where ${LIVES("node")}`,
+};
+
+/** How many there are. */
+export const livingNodes = async (database: Database): Promise<number> =>
+  (await database.ask(LIVING, []))[0]?.count ?? 0;
+
 export interface ClusterNode {
   readonly id: string;
   /** Fires when this node may no longer act: nothing has confirmed for too long that it lives. */

@@ -44,7 +44,14 @@ import { openQueue, type PostgresQueue } from "./jobs/queue.ts";
 import { type QueueStanding, queueStandings } from "./jobs/queue-standings.ts";
 import { claimQuestion, ownerOf, type SessionRow, standings, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
-import { ANSWERS_IN, type ClusterNode, joinCluster, quietly, STOPS_AT } from "./node.ts";
+import {
+  ANSWERS_IN,
+  type ClusterNode,
+  joinCluster,
+  livingNodes,
+  quietly,
+  STOPS_AT,
+} from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, StoredSession, StorePorts } from "./ports.ts";
 import {
@@ -176,6 +183,8 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   part(agentId: string, hash: string): Promise<string | null>;
   /** Jobs of people, and how far they are. */
   readonly jobs: JobRows;
+  /** Gateways that live. */
+  gateways(): Promise<number>;
   /** How the queues stand that gateways work on; none: no gateway has worked on any. */
   queues(): Promise<QueueStanding[]>;
   /** Ends the connections. */
@@ -407,6 +416,7 @@ function createReader<Kept extends Ledger>(
     part: (agentId, hash) => readPart(database, agentId, hash),
     jobs: createJobRows(database),
     queues: () => queueStandings(database),
+    gateways: () => livingNodes(database),
     close: () => database.end(),
   };
 }

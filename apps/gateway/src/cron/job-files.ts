@@ -3,40 +3,12 @@ import { access, appendFile, mkdir, readdir, readFile, rm } from "node:fs/promis
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { fromJson, toJson } from "../own-json.ts";
-import {
-  type Job,
-  type JobRun,
-  JobRunSchema,
-  JobSchema,
-  type JobState,
-  JobStateSchema,
-  NEW_STATE,
-} from "./job.ts";
-
-export interface JobFiles {
-  /**
-   * Oldest first. `onUnreadable` is told of a file that holds none; it stays. Rejects when the
-   * folder cannot be read.
-   */
-  jobs(onUnreadable?: (file: string) => void): Promise<Job[]>;
-  /** Whether a job has a file, be it one that cannot be read just now. */
-  isThere(id: string): Promise<boolean>;
-  /** Durable when it resolves. */
-  write(job: Job): Promise<void>;
-  /** With all that is known of it; false: there is none. */
-  remove(id: string): Promise<boolean>;
-  /** Rejects when there is one that cannot be read. */
-  state(id: string): Promise<JobState>;
-  /** Durable when it resolves. */
-  writeState(id: string, state: JobState): Promise<void>;
-  appendRun(id: string, run: JobRun): Promise<void>;
-  /** Newest first. */
-  runs(id: string, limit: number): Promise<JobRun[]>;
-}
+import { JobRunSchema, JobSchema, JobStateSchema, NEW_STATE } from "./job.ts";
+import type { JobStore } from "./job-store.ts";
 
 const MODE = { mode: 0o600 };
 
-export function createJobFiles(home: string): JobFiles {
+export function createJobFiles(home: string): JobStore {
   const folder = join(home, "cron");
   const jobFile = (id: string) => join(folder, `${id}.job.json`);
   const stateFile = (id: string) => join(folder, `${id}.state.json`);

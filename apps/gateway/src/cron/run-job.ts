@@ -1,13 +1,10 @@
 // Runs one job's turn in its session.
 import type { TurnResult } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
-import { headOf, textOf } from "@clew/plugin-sdk/transcript";
 import type { SendRequest } from "../waiting/send-request.ts";
+import { answerHead } from "./answer-head.ts";
 import type { Job } from "./job.ts";
 import type { JobOutcome } from "./scheduler.ts";
-
-/** Of an answer, in the record of runs. */
-const ANSWER_CHARS = 300;
 
 /** Never rejects. */
 export async function runJob(
@@ -17,12 +14,7 @@ export async function runJob(
 ): Promise<JobOutcome> {
   try {
     const { outcome, reply, error } = await send({ key: session, content: message, signal, kind });
-    const answer = reply === null ? "" : headOf(textOf(reply).trim(), ANSWER_CHARS);
-    return {
-      outcome,
-      ...(error !== null && { reason: error.message }),
-      ...(answer !== "" && { answer }),
-    };
+    return { outcome, ...(error !== null && { reason: error.message }), ...answerHead(reply) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { outcome: isAbort(error) || signal.aborted ? "aborted" : "failed", reason };

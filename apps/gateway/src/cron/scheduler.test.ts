@@ -2,9 +2,11 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createLocalJobs } from "../jobs/local-jobs.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { type Job, NEW_STATE } from "./job.ts";
-import { createJobFiles, type JobFiles } from "./job-files.ts";
+import { createJobFiles } from "./job-files.ts";
+import type { JobStore } from "./job-store.ts";
 import { planClockMend, planJob } from "./plan-job.ts";
 import { createScheduler, type JobOutcome } from "./scheduler.ts";
 
@@ -24,7 +26,7 @@ function schedulerIn(
   home: string,
   clock: { now: number },
   given: Partial<{
-    files: JobFiles;
+    files: JobStore;
     run: (job: Job, signal: AbortSignal) => Promise<JobOutcome>;
   }> = {},
 ) {
@@ -35,7 +37,8 @@ function schedulerIn(
   };
   const files = given.files ?? createJobFiles(home);
   const scheduler = createScheduler({
-    ...{ files, log: silent, clock: { now: () => clock.now }, lookMs: 3_600_000 },
+    ...{ store: files, jobs: createLocalJobs({ log: silent }), log: silent },
+    ...{ clock: { now: () => clock.now }, lookMs: 3_600_000 },
     run: given.run ?? run,
   });
   return { scheduler, files, ran };
@@ -136,7 +139,7 @@ describe("the scheduler", () => {
   });
 
   /** Files of a process that is killed before or after the write of that number. */
-  function killedAt(files: JobFiles, write: number, isAfter: boolean) {
+  function killedAt(files: JobStore, write: number, isAfter: boolean) {
     let left = write;
     const begun: Promise<void>[] = [];
     let die = () => {};

@@ -100,7 +100,7 @@ export async function checkHost(
     ...(await checkHarnesses(environment, loaded)),
     ...(await checkMcp(loaded.config, environment, lookup)),
     ...(await checkShadow(environment.home, loaded.config)),
-    ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
+    ...(await checkJobs(environment, loaded, lookup)),
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),

@@ -15,6 +15,7 @@ const findings = (storage: object, variables: Record<string, string> = {}) =>
   );
 
 const FACTS = {
+  queue: { schema: "clew_jobs", version: 46, known: 46 },
   ...{ version: "15.18", database: "clew", user: "ann", connections: 97, clockAheadMs: -3 },
   ...{ flushesCommits: true, synchronousCommit: "on", synchronousStandbys: 1, hasTrigrams: true },
   ...{

@@ -160,7 +160,8 @@ export function createSending({
       const message = messageOf(request, { whenBusy });
       const known = before.find(({ idempotencyKey }) => idempotencyKey === message.idempotencyKey);
       if (known !== undefined) return viewOf(known);
-      requirePlace(key, { message, before, limits });
+      // A job has bounds of its own, and waits for as long as it takes.
+      if (request.kind === undefined) requirePlace(key, { message, before, limits });
       return viewOf(await shared.keep(key, message));
     },
     async rejoin({ key: text, name, onEvent }) {
@@ -221,10 +222,12 @@ function messageOf(
   defaults: { whenBusy: WhenBusy },
 ): WaitingMessage {
   const { content, idempotencyKey, allowTools = [], whenBusy = defaults.whenBusy } = request;
+  const kind = request.kind === "user" ? undefined : request.kind;
   return {
     ...{ id: randomUUID(), at: new Date().toISOString(), content, idempotencyKey },
-    whenBusy: whenBusy === "steer" ? "steer" : "follow",
+    whenBusy: whenBusy === "steer" && kind === undefined ? "steer" : "follow",
     ...(allowTools.length > 0 && { allowTools: [...allowTools] }),
+    ...(kind !== undefined && { kind }),
   };
 }
 

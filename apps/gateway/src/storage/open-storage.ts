@@ -1,5 +1,6 @@
 // Opens what keeps the sessions of a gateway.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { createJobFiles } from "../cron/job-files.ts";
 import { createFileSearch } from "../sessions/search/search-files.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { planStorage } from "./plan-storage.ts";
@@ -7,7 +8,10 @@ import type { Storage, StorageRequest } from "./storage.ts";
 
 export function fileStorage(home: string): Storage {
   const sessions = createSessionStore({ home });
-  return { sessions, search: createFileSearch(sessions), records: home };
+  return {
+    ...{ sessions, search: createFileSearch(sessions), records: home },
+    jobs: createJobFiles(home),
+  };
 }
 
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */

@@ -4,7 +4,9 @@ import type { LogPort } from "@clew/engine-core";
 import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import type { JobStore } from "../cron/job-store.ts";
 import type { DoorJournals } from "../door/memory/door-journals.ts";
+import type { Jobs } from "../jobs/jobs.ts";
 import type { Series } from "../metrics/series.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -32,6 +34,10 @@ export interface Storage {
   readonly records: string;
   /** Messages that wait for their turn. Undefined: they are in files of the home. */
   readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
+  /** Jobs of people, and how far they are. */
+  readonly jobs: JobStore;
+  /** Hands work to all gateways of the storage. Undefined: this one alone has some. */
+  readonly queue?: Jobs;
   /** What was asked of where sessions are. Undefined: that is not counted. */
   readonly counts?: Series;
   /** What the door knows of sessions. Undefined: it is beside their files. */

@@ -291,6 +291,11 @@ export function createInbox(options: InboxOptions): Inbox {
   const stays = (lane: Lane, item: Item, problem: string) => {
     item.state = "waiting";
     if (isClosed) return;
+    // Whoever began it is told that it failed, and begins it again or not.
+    if (item.request.kind !== undefined) {
+      log.error(`a job's message in ${lane.key} could not begin: ${problem}`);
+      return void forgetQuietly(lane, item);
+    }
     // What was taken in is not lost: a person takes it back, or tries again by another message.
     item.problem = problem;
     // Another process may have it meanwhile.
@@ -368,7 +373,7 @@ export function createInbox(options: InboxOptions): Inbox {
   /** Under the name of its message, so that whoever sends that again hears what comes of it. */
   const goingOn = (
     key: string,
-    { entryId, prompt: { content, idempotencyKey = `cut:${entryId}` } }: CutTurn,
+    { entryId, prompt: { content, idempotencyKey = `cut:${entryId}`, __openclaw } }: CutTurn,
     messages: readonly WaitingMessage[],
   ): Item => {
     // Whoever did not hear that it was said kept it once more.
@@ -376,7 +381,7 @@ export function createInbox(options: InboxOptions): Inbox {
     if (kept !== undefined) shared?.hold(key, [idempotencyKey]);
     const at = new Date(now()).toISOString();
     const own = { id: randomUUID(), at, whenBusy: "follow" as const, content, idempotencyKey };
-    const item = itemOf({ key, content }, kept ?? own);
+    const item = itemOf({ key, content, kind: __openclaw?.kind }, kept ?? own);
     const isKept = kept !== undefined;
     return Object.assign(item, { goesOnFrom: entryId, state: "waiting" as const, isKept });
   };
@@ -450,8 +455,8 @@ export function createInbox(options: InboxOptions): Inbox {
       ({ id, idempotencyKey }) => !ids.has(id) && !names.has(idempotencyKey),
     );
     for (const message of fresh) {
-      const { content, allowTools } = message;
-      const item = itemOf({ key: sessionKey, content, allowTools }, message);
+      const { content, allowTools, kind } = message;
+      const item = itemOf({ key: sessionKey, content, allowTools, kind }, message);
       Object.assign(item, { isKept: true, mayBeKnown: true, state: "waiting" });
       lane.items.push(item);
     }

@@ -5,6 +5,7 @@ import {
   type NewTranscriptEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import { isOfRun } from "../cron/run-name.ts";
 
 export type GoingOnPlan =
   /** There is nothing to ask a model for. */
@@ -18,11 +19,11 @@ export type GoingOnPlan =
 
 const OVER: GoingOnPlan = { kind: "over" };
 
-/** Pure. What no person said is begun anew by whoever began it, or by nobody. */
+/** Pure. What no person said is begun anew by whoever began it, or by nobody, but for jobs. */
 export function planGoingOn(branch: readonly TranscriptEntry[], entryId: string): GoingOnPlan {
   const at = branch.findIndex(({ id }) => id === entryId);
   const prompt = messageOf(branch[at]);
-  if (prompt?.role !== "user" || !isByPerson(prompt)) return OVER;
+  if (prompt?.role !== "user" || !(isByPerson(prompt) || isOfRun(prompt))) return OVER;
   const said = branch.slice(at + 1).flatMap((entry) => messageOf(entry) ?? []);
   const reply = said.findLastIndex(({ role }) => role === "assistant");
   const last = said[reply];

@@ -20,6 +20,8 @@ export const WaitingMessageSchema = z.object({
   idempotencyKey: z.string(),
   /** Tools that may run unasked in its turn. Absent: none. */
   allowTools: z.array(z.string()).optional(),
+  /** What began its turn. Absent: a person. */
+  kind: z.enum(["cron", "heartbeat"]).optional(),
 });
 
 /** As it is kept. */

@@ -45,6 +45,8 @@ export interface JobRows {
   remove(id: string): Promise<boolean>;
   /** Null: nothing is known yet. */
   progress(id: string): Promise<JobProgress | null>;
+  /** Of all jobs of which something is known. */
+  allProgress(): Promise<{ id: string; progress: JobProgress }[]>;
   /**
    * Goes on from what was known (null: nothing) and no further than once: false where it is
    * something else by now, or the job is gone. Durable when it resolves.
@@ -83,6 +85,7 @@ const REMOVE: Statement<{ id: string }> = {
 };
 
 interface ProgressRow {
+  id: string;
   settled: number;
   ahead: number | null;
   asked: number;
@@ -91,13 +94,18 @@ interface ProgressRow {
   missed: number | null;
 }
 
+const AS_PROGRESS = `
+  id, settled_until::float8 as settled, ahead_until::float8 as ahead, asked_until::float8 as asked,
+  run_due::float8 as due, run_started::float8 as started, run_missed::float8 as missed`;
+
 const PROGRESS: Statement<ProgressRow> = {
   name: "jobs-progress",
-  text: `
-    select settled_until::float8 as settled, ahead_until::float8 as ahead,
-      asked_until::float8 as asked, run_due::float8 as due, run_started::float8 as started,
-      run_missed::float8 as missed
-    from cron_state where id = $1`,
+  text: `select ${AS_PROGRESS} from cron_state where id = $1`,
+};
+
+const ALL_PROGRESS: Statement<ProgressRow> = {
+  name: "jobs-all-progress",
+  text: `select ${AS_PROGRESS} from cron_state order by id`,
 };
 
 const COLUMNS = "settled_until, ahead_until, asked_until, run_due, run_started, run_missed";
@@ -157,6 +165,10 @@ export function createJobRows(database: Pick<Database, "ask">): JobRows {
     async progress(id) {
       const [row] = await database.ask(PROGRESS, [id]);
       return row === undefined ? null : progressOf(row);
+    },
+    async allProgress() {
+      const rows = await database.ask(ALL_PROGRESS, []);
+      return rows.map((row) => ({ id: row.id, progress: progressOf(row) }));
     },
     async advance(id, from, to) {
       const [statement, values] =

@@ -4,18 +4,19 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { agentIds, defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Job, JobRun } from "../../cron/job.ts";
-import { createJobFiles, type JobFiles } from "../../cron/job-files.ts";
+import { clockOf, type JobStore } from "../../cron/job-store.ts";
 import { planClockMend, planJob } from "../../cron/plan-job.ts";
 import { dueAfter, parseSchedule, whyNoTimeZone } from "../../cron/schedule.ts";
 import { findOwnGateway } from "../../gateway-client.ts";
 import { isSafeId, type SessionName, shortName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
-import { createSessionStore } from "../../sessions/store.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { nearestName } from "../../text/nearest.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 interface Asked {
   json?: boolean;
@@ -37,8 +38,10 @@ const DAY_MINUTES = 1440;
 export async function cronAdd(options: AddOptions, shell: Shell): Promise<number> {
   const { environment, output } = shell;
   const { config } = await loadConfig(environment.configFile);
-  const files = createJobFiles(environment.home);
-  const now = Date.now();
+  const storage = await storedSessions(environment);
+  const { jobs: store } = storage;
+  const known = await store.jobs();
+  const now = clockOf(store, Date).now();
   const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const parsed = parseSchedule(options.schedule, timeZone);
   if (!parsed.ok) throw invalid(`The job was not added: ${parsed.reason}.`);
@@ -57,26 +60,26 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
     throw invalid(
       `The job was not added: "${id}" is no id; use letters, digits, dots, dashes or underscores.`,
     );
-  if ((await files.jobs()).some((job) => job.id === id))
+  if (known.some((job) => job.id === id))
     throw invalid(
       `The job was not added: there is a job "${id}"; "clew cron rm ${id}" removes it.`,
     );
   const session = requireSessionName(options.session ?? `cron:${id}`, defaultAgentId(config));
-  await requireAgent(session, agentIds(config), environment.home);
+  await requireAgent(session, agentIds(config), storage);
   const job: Job = {
     ...{ v: 1, id, session: session.key, message: options.message },
     ...{ schedule: options.schedule.trim(), timeZone, maxLateMinutes },
     ...{ kind: options.heartbeat === true ? "heartbeat" : "cron", enabled: true },
     ...{ createdAt: now, enabledAt: now, askedAt: 0 },
   };
-  await files.write(job);
+  await store.write(job);
   if (options.json === true) output.json({ job: { ...job, next } });
   else {
     output.line(
       `Job ${id} runs next at ${momentText(next)}, in session ${printable(shortName(job.session))}.`,
     );
-    if (!(await hasGateway(shell)))
-      output.note('clew: no gateway of this home runs now; jobs run once "clew start" does.');
+    if (!(await hasGateway(store, shell)))
+      output.note(`clew: ${nobodyOf(store)}; jobs run once "clew start" does.`);
   }
   return EXIT.done;
 }
@@ -85,29 +88,38 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
 async function requireAgent(
   { agentId, name, key }: SessionName,
   known: readonly string[],
-  home: string,
+  { sessions }: Pick<Storage, "sessions">,
 ): Promise<void> {
-  if (known.includes(agentId) || (await createSessionStore({ home }).find(key)) !== null) return;
+  if (known.includes(agentId) || (await sessions.find(key)) !== null) return;
   throw invalid(
     `The job was not added: there is no agent "${agentId}" in agents.list, only ${known.join(", ")}; add it there, or name a session of another one, such as --session agent:${nearestName(agentId, known) ?? known[0]}:${name}.`,
   );
 }
 
 /** False: nobody runs jobs now. */
-async function hasGateway({ environment }: Pick<Shell, "environment">): Promise<boolean> {
+async function hasGateway(
+  { shared }: JobStore,
+  { environment }: Pick<Shell, "environment">,
+): Promise<boolean> {
+  if (shared !== undefined) return (await shared.gateways()) > 0;
   const { config } = await loadConfig(environment.configFile);
   const { kind } = await findOwnGateway({ home: environment.home, port: config.gateway.port });
   return kind !== "none" && kind !== "stranger";
 }
 
+const nobodyOf = ({ shared }: JobStore): string =>
+  `no gateway of this ${shared === undefined ? "home" : "database"} runs now`;
+
 export async function cronList({ json = false }: Asked, shell: Shell): Promise<number> {
   const { environment, output } = shell;
-  const files = createJobFiles(environment.home);
+  const { jobs: store } = await storedSessions(environment);
   const unreadable: string[] = [];
-  const jobs = await files.jobs((file) => unreadable.push(file));
-  const found = await Promise.all(jobs.map((job) => describeJob(files, job, Date.now())));
+  const jobs = await store.jobs((file) => unreadable.push(file));
+  const found = await Promise.all(
+    jobs.map((job) => describeJob(store, job, clockOf(store, Date).now())),
+  );
   const isRunning = found.some(({ status }) => status === "running");
-  const isKilled = isRunning && !(await hasGateway(shell));
+  const isKilled = isRunning && !(await hasGateway(store, shell));
   const listed = found.map((job) =>
     isKilled && job.status === "running" ? { ...job, status: "interrupted" as const } : job,
   );
@@ -143,11 +155,11 @@ interface ListedJob extends Job {
   last: JobRun | null;
 }
 
-async function describeJob(files: JobFiles, job: Job, now: number): Promise<ListedJob> {
-  const known = await files.state(job.id);
+async function describeJob(store: JobStore, job: Job, now: number): Promise<ListedJob> {
+  const known = await store.state(job.id);
   // As a gateway that looks at it will.
   const state = planClockMend(job, known, now) ?? known;
-  const [last = null] = await files.runs(job.id, 1);
+  const [last = null] = await store.runs(job.id, 1);
   const step = planJob(job, state, now);
   const isReadable = parseSchedule(job.schedule, job.timeZone).ok;
   if (step.kind === "wait")
@@ -162,12 +174,12 @@ export async function cronHistory(
   { json = false, limit = "20" }: Asked & { limit?: string },
   { environment, output }: Shell,
 ): Promise<number> {
-  const files = createJobFiles(environment.home);
-  const job = await requireJob(files, id);
+  const { jobs: store } = await storedSessions(environment);
+  const job = await requireJob(store, id);
   const most = Number(limit);
   if (!Number.isInteger(most) || most < 1)
     throw invalid(`--limit "${limit}" is no whole number above 0.`);
-  const runs = await files.runs(job.id, most);
+  const runs = await store.runs(job.id, most);
   if (json) output.json({ job: job.id, runs });
   else if (runs.length === 0) output.line(`Job ${id} has not run yet.`);
   for (const { due, startedAt, endedAt, outcome, reason, missed, answer } of json ? [] : runs) {
@@ -183,16 +195,14 @@ export async function cronHistory(
 
 export async function cronRun(id: string, { json = false }: Asked, shell: Shell): Promise<number> {
   const { environment, output } = shell;
-  const files = createJobFiles(environment.home);
-  const job = await requireJob(files, id);
+  const { jobs: store } = await storedSessions(environment);
+  const job = await requireJob(store, id);
   // A clock that was ahead may have asked before.
-  const { askedUntil } = await files.state(id);
-  const askedAt = Math.max(Date.now(), job.askedAt + 1, askedUntil + 1);
-  await files.write({ ...job, askedAt });
-  const waitsForGateway = !(await hasGateway(shell));
-  const when = waitsForGateway
-    ? 'once "clew start" does, as no gateway of this home runs now'
-    : "within seconds";
+  const { askedUntil } = await store.state(id);
+  const askedAt = Math.max(clockOf(store, Date).now(), job.askedAt + 1, askedUntil + 1);
+  await store.write({ ...job, askedAt });
+  const waitsForGateway = !(await hasGateway(store, shell));
+  const when = waitsForGateway ? `once "clew start" does, as ${nobodyOf(store)}` : "within seconds";
   if (json) output.json({ job: id, askedAt, waitsForGateway });
   else output.line(`Job ${id} runs ${when}; "clew cron history ${id}" tells how it went.`);
   return EXIT.done;
@@ -203,12 +213,12 @@ export async function cronEnable(
   { enabled, json = false }: Asked & { enabled: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const files = createJobFiles(environment.home);
-  const job = await requireJob(files, id);
+  const { jobs: store } = await storedSessions(environment);
+  const job = await requireJob(store, id);
   const isNew = enabled && !job.enabled;
-  const changed = { ...job, enabled, ...(isNew && { enabledAt: Date.now() }) };
-  await files.write(changed);
-  const { next } = await describeJob(files, changed, Date.now());
+  const changed = { ...job, enabled, ...(isNew && { enabledAt: clockOf(store, Date).now() }) };
+  await store.write(changed);
+  const { next } = await describeJob(store, changed, clockOf(store, Date).now());
   if (json) output.json({ job: changed, next });
   else if (!enabled) output.line(`Job ${id} is paused; "clew cron resume ${id}" goes on.`);
   else output.line(`Job ${id} runs next at ${next === null ? "no time" : momentText(next)}.`);
@@ -221,10 +231,10 @@ export async function cronRemove(
   shell: Shell,
 ): Promise<number> {
   const { environment, output } = shell;
-  const files = createJobFiles(environment.home);
-  const { session } = await requireJob(files, id);
-  const goesOn = (await files.state(id)).run !== null && (await hasGateway(shell));
-  await files.remove(id);
+  const { jobs: store } = await storedSessions(environment);
+  const { session } = await requireJob(store, id);
+  const goesOn = (await store.state(id)).run !== null && (await hasGateway(store, shell));
+  await store.remove(id);
   if (json) output.json({ removed: id, goesOn });
   else {
     output.line(`Job ${id} is removed; session ${printable(shortName(session))} stays.`);
@@ -234,8 +244,8 @@ export async function cronRemove(
   return EXIT.done;
 }
 
-async function requireJob(files: JobFiles, id: string): Promise<Job> {
-  const job = (await files.jobs()).find((each) => each.id === id);
+async function requireJob(store: JobStore, id: string): Promise<Job> {
+  const job = (await store.jobs()).find((each) => each.id === id);
   if (job !== undefined) return job;
   throw invalid(`There is no job "${id}"; "clew cron list" lists them.`);
 }

@@ -1,4 +1,4 @@
-// Fills the search index behind the turns of this gateway, and behind those of others.
+// Fills the search index behind the turns of this gateway, and what others left when asked to.
 import { setTimeout as after } from "node:timers/promises";
 
 export interface KeepIndexedOptions {
@@ -6,20 +6,19 @@ export interface KeepIndexedOptions {
   indexNext(signal: AbortSignal): Promise<number>;
   /** How long after a turn, ms. Absent: half a second, so that the next one is not waited with. */
   pauseMs?: number;
-  /** How often it looks for what others left, ms. Absent: half a minute. */
-  everyMs?: number;
 }
 
 export interface Indexing {
   /** A turn was stored. */
   onTurnEnd(): void;
+  /** Indexes all that is left, whoever left it. Never rejects. */
+  fillLeft(signal: AbortSignal): Promise<void>;
   /** Ends it; a batch that is under way is let go. */
   close(): Promise<void>;
 }
 
 /** What fails is tried again the next time: a search reads what the index lacks. */
-export function keepIndexed(options: KeepIndexedOptions): Indexing {
-  const { indexNext, pauseMs = 500, everyMs = 30_000 } = options;
+export function keepIndexed({ indexNext, pauseMs = 500 }: KeepIndexedOptions): Indexing {
   const life = new AbortController();
   let running: Promise<void> | undefined;
   let isAsked = false;
@@ -34,18 +33,21 @@ export function keepIndexed(options: KeepIndexedOptions): Indexing {
     while (isAsked && !life.signal.aborted) {
       await after(pauseMs, undefined, { signal: life.signal, ref: false }).catch(() => {});
       isAsked = false;
-      await fillAll().catch(() => {});
+      await fillLeft(life.signal);
     }
   }
-  async function fillAll(): Promise<void> {
-    while (!life.signal.aborted && (await indexNext(life.signal)) > 0);
+  async function fillLeft(given: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([given, life.signal]);
+    try {
+      while (!signal.aborted && (await indexNext(signal)) > 0);
+    } catch {
+      // A search reads what the index lacks.
+    }
   }
-  const timer = setInterval(run, everyMs).unref();
-  run();
   return {
     onTurnEnd: run,
+    fillLeft,
     async close() {
-      clearInterval(timer);
       life.abort();
       await running;
     },

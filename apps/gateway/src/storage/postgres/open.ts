@@ -12,13 +12,14 @@ import type { Storage, StorageRequest } from "../storage.ts";
 import { createPostgresJournals } from "./door-journals.ts";
 import { createDoorPlaces } from "./door-places.ts";
 import { createEngineRows } from "./engine-rows.ts";
+import { createJobRows } from "./job-rows.ts";
 import { keepIndexed } from "./keep-indexed.ts";
-import { keepSweeping } from "./keep-sweeping.ts";
 import { createKeptNotices } from "./kept-notices.ts";
 import { createLooks } from "./looks.ts";
 import { portsOfHome } from "./ports.ts";
 import { createPostgresSearch } from "./search.ts";
 import { createPostgresSessions } from "./store.ts";
+import { beginUpkeep } from "./upkeep.ts";
 import { createWaitingRows } from "./waiting-rows.ts";
 
 /** How often a gateway looks for what others left, at most. */
@@ -46,7 +47,8 @@ export async function openInPostgres(
     // A gateway of this home may write its own copies meanwhile.
     const copies = join(home, "copies", store.clusterId, "read");
     const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
-    return { sessions, search: createPostgresSearch(store), records: copies };
+    const jobs = createJobRows(store);
+    return { sessions, search: createPostgresSearch(store), records: copies, jobs };
   }
   const own = config.storage.address ?? address;
   if (new URL(own).port === "0")
@@ -62,12 +64,18 @@ export async function openInPostgres(
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
-  const sweeping = blobs && keepSweeping({ store, log, alive: store.alive });
+  const queue = await store
+    .openQueue({ onTrouble: (why) => log?.warn(`what gateways do together waits: ${why}`) })
+    .catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
   const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
   const waiting = createWaitingRows({ store, everyMs });
   const inbox = waiting.shared;
   const indexing = keepIndexed({ indexNext: store.indexNext });
   const { onTurnEnd } = indexing;
+  await beginUpkeep({ queue, store, log, indexing, hasBlobs: blobs !== undefined });
   const engineRows = createEngineRows(store);
   const journals = createPostgresJournals({ store, rows: engineRows });
   const door = createDoorPlaces(store, { deadAfterMs: config.storage.deadAfterSeconds * 1000 });
@@ -96,6 +104,8 @@ export async function openInPostgres(
       engineRows,
       journals,
       counts,
+      jobs: createJobRows(store),
+      queue,
     },
     cluster: {
       address: own,
@@ -109,7 +119,7 @@ export async function openInPostgres(
       },
       async close() {
         await indexing.close();
-        await sweeping?.stop();
+        await queue.stop();
         await store.close();
       },
     },
