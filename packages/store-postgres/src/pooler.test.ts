@@ -52,4 +52,26 @@ describe.skipIf(CANNOT)("a pooler of transactions (needs PostgreSQL and pgbounce
     expect(failed.length).toBeLessThan(sessions.length * 4);
     expect(failed.every(({ failed }) => failed === "conflict")).toBe(true);
   });
+
+  it("stands between gateways and what they hand out, each piece of which is done once", async () => {
+    const done: string[] = [];
+    const open = async (address: string) => {
+      const store = await openPostgresStore({
+        ...{ url: pooler.url, address, ports: SIMPLE_PORTS, ttlMs: 60_000 },
+      });
+      const queue = await store.openQueue({ onTrouble() {}, pollSeconds: 0.5 });
+      await queue.work("look", async ({ key }) => void done.push(key));
+      return { store, queue };
+    };
+    const gateways = await Promise.all([open("http://one"), open("http://two")]);
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    for (const [index, key] of keys.entries())
+      await gateways[index % 2]!.queue.send("look", { key, data: null });
+    await expect.poll(() => done.length, { timeout: 30_000 }).toBe(keys.length);
+    for (const { store, queue } of gateways) {
+      await queue.stop();
+      await store.close();
+    }
+    expect(done.toSorted()).toEqual(keys.toSorted());
+  });
 });

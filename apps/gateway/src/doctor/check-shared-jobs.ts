@@ -6,7 +6,7 @@ import type { JobQueue } from "../cron/job-store.ts";
 import { loadPostgres, openStorage } from "../storage/open-storage.ts";
 import { planStorage } from "../storage/plan-storage.ts";
 import { counted } from "../text/number.ts";
-import { checkJobsIn } from "./check-jobs.ts";
+import { checkEachJob } from "./check-each-job.ts";
 import type { Finding } from "./finding.ts";
 
 const subject = "jobs";
@@ -41,7 +41,7 @@ export async function checkSharedJobs(
   const queues = (await jobs.shared?.queues()) ?? [];
   return [
     ...left,
-    ...(await checkJobsIn(jobs, { gateways, place: "database" })),
+    ...(await checkEachJob(jobs, { gateways, place: "database" })),
     ...judgeQueues(queues, { gateways, schema, version }),
   ];
 }

@@ -4,6 +4,7 @@ import type { PgBoss as Boss } from "pg-boss";
 import type { Database } from "../database.ts";
 import { storageFailed } from "../failure.ts";
 import { quietly } from "../node.ts";
+import { codeOf } from "../passing.ts";
 import { JOBS_SCHEMA, knownJobsVersion, planJobsSchema, readJobsSchema } from "./queue-schema.ts";
 
 /** A piece of work. */
@@ -53,10 +54,23 @@ const LONGEST_S = 24 * 3600;
 /** What is done more often than that is no use to anybody. */
 const KEPT_S = 24 * 3600;
 
+/** Whoever makes the schema beside another who does is told that it is there. */
+const IS_THERE = /^(?:23505|42P06|42P07|42710)$/;
+const TRIES = 5;
+
 /** Throws STORAGE_FAILED where its tables cannot be used or made. */
 export async function openQueue(options: QueueOptions): Promise<PostgresQueue> {
+  for (let again = 1; ; again++)
+    try {
+      return await openOnce(options);
+    } catch (error) {
+      if (again === TRIES || !IS_THERE.test(codeOf(error) ?? "")) throw storageFailed(error);
+    }
+}
+
+async function openOnce(options: QueueOptions): Promise<PostgresQueue> {
   const { database, alive, superviseSeconds = 10, pollSeconds = 5 } = options;
-  const found = await readJobsSchema((text) => database.askPlainly(text)).catch(fail);
+  const found = await readJobsSchema((text) => database.askPlainly(text));
   const plan = planJobsSchema(found, { known: await knownJobsVersion(), ...found });
   if (plan.kind === "refused") throw new ContextEngineError("STORAGE_FAILED", plan.problem);
   const { PgBoss } = await import("pg-boss");
@@ -70,7 +84,12 @@ export async function openQueue(options: QueueOptions): Promise<PostgresQueue> {
   });
   const trouble = createTrouble(options.onTrouble);
   boss.on("error", (error) => trouble.tell(error));
-  await boss.start().catch(fail);
+  try {
+    await boss.start();
+  } catch (error) {
+    await boss.stop({ close: false, graceful: false }).catch(() => {});
+    throw error;
+  }
   return createQueue(boss, { alive, pollSeconds, trouble });
 }
 

@@ -6,6 +6,7 @@ export const MANY = 100_000;
 /** Tables that are large then. */
 export const LARGE = [
   ...["session", "entry", "delivery", "report", "part", "inbox", "kept_file", "copied"],
+  ...["cron_job", "cron_state", "cron_run"],
 ];
 
 /** SQL for tables that are there and empty. What waits is a living gateway's, and a dead one's. */
@@ -45,5 +46,11 @@ export const FILL = `
   from generate_series(1, ${MANY}) n;
   insert into copied (home, agent_id, session_id, print, step, line, key)
   select 'home', 'main', 's' || n, 'print', 1, 1, 'k' || n from generate_series(1, ${MANY}) n;
+  insert into cron_job (id, created_at, body)
+  select 'j' || n, n, '{}' from generate_series(1, ${MANY}) n;
+  insert into cron_state (id, settled_until, asked_until)
+  select 'j' || n, n, 0 from generate_series(1, ${MANY}) n;
+  insert into cron_run (id, started_at, due, body)
+  select 'j' || n % 100 + 1, n, n, '{}' from generate_series(1, ${MANY}) n;
   analyze node, ${LARGE.join(", ")};
 `;
