@@ -175,7 +175,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await jobs.put({ id: "fresh", createdAt: 1, body: "{}" });
     await jobs.advance("fresh", null, progress);
     await jobs.advance("fresh", progress, { ...progress, settledUntil: 2 });
-    await jobs.addRun("fresh", { due: 1, startedAt: 1, body: "{}" });
+    await jobs.addRuns("fresh", [{ due: 1, startedAt: 1, body: "{}" }]);
     await jobs.find("j5");
     await jobs.progress("j5");
     await jobs.allProgress();

@@ -3,7 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { createJobFiles } from "../cron/job-files.ts";
 import type { JobQueue } from "../cron/job-store.ts";
-import { loadPostgres, openStorage } from "../storage/open-storage.ts";
+import { loadPostgres, openStorage } from "../storage/load-postgres.ts";
 import { planStorage } from "../storage/plan-storage.ts";
 import { counted } from "../text/number.ts";
 import { checkEachJob } from "./check-each-job.ts";

@@ -9,6 +9,8 @@ export interface KilledCopies {
   output: string;
   code: number | null;
   errors: string;
+  /** How long the last one took, which nobody killed. */
+  wholeMs: number;
 }
 
 /**
@@ -22,6 +24,7 @@ export async function killCopies(
 ): Promise<KilledCopies> {
   for (let done = 0; ; ) {
     const child = startClew(home, args);
+    const began = performance.now();
     child.process.stdin!.end();
     let isOver = false;
     const ended = child.exit.finally(() => {
@@ -38,6 +41,8 @@ export async function killCopies(
       }
     }
     const code = await ended;
-    return { kills: done, code, output: child.lines.join("\n"), errors: child.errors().trim() };
+    const errors = child.errors().trim();
+    const tookMs = performance.now() - began;
+    return { kills: done, code, output: child.lines.join("\n"), errors, wholeMs: tookMs };
   }
 }

@@ -120,4 +120,32 @@ export async function makeOddHome(home: string, { sessions = 3 } = {}): Promise<
     join(home, "agents/main/reports/plain.jsonl"),
     `{"v":1,"turnId":"t1","modelCalls":[]}\n`,
   );
+  await makeOddJobs(join(home, "cron"));
+}
+
+/** As a gateway that runs one, one that was killed, and people write them. */
+async function makeOddJobs(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const job = {
+    ...{ v: 1, session: "agent:main:plain", message: "ä ✓", schedule: "0 8 * * 1-5" },
+    ...{ timeZone: "Europe/Berlin", kind: "cron", enabled: true, createdAt: 7, enabledAt: 7 },
+    ...{ maxLateMinutes: 1440, askedAt: 0 },
+  };
+  const run = { due: 8, startedAt: 9, endedAt: 10, outcome: "completed", missed: 0 };
+  await writeFile(
+    join(folder, "morning.job.json"),
+    `${JSON.stringify({ id: "morning", ...job }, null, 2)}\n`,
+  );
+  await writeFile(
+    join(folder, "morning.state.json"),
+    JSON.stringify({
+      ...{ askedUntil: 0, v: 1, settledUntil: 20 },
+      run: { due: 20, startedAt: 21, missed: 0 },
+    }),
+  );
+  await writeFile(
+    join(folder, "morning.runs.jsonl"),
+    `\n${JSON.stringify(run)}\n{"due":15,"sta\n${JSON.stringify({ ...run, due: 16, startedAt: 17 })}`,
+  );
+  await writeFile(join(folder, "pulse.job.json"), JSON.stringify({ ...job, id: "pulse" }));
 }

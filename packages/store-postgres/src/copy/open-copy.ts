@@ -22,6 +22,7 @@ import {
 import { type EngineRow, loadRows, reserveNumbers } from "../engine-rows.ts";
 import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
+import { createJobRows, type JobRows } from "../jobs/job-rows.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
 import { migrate } from "../migrate.ts";
 import { joinCluster } from "../node.ts";
@@ -138,6 +139,8 @@ export interface PostgresCopy {
   keepNumbers(kind: string, last: number): Promise<void>;
   /** Messages that wait, in order. */
   inbox(): Promise<(InboxMessage & { agentId: string; key: string })[]>;
+  /** Jobs of people, and how far they are. */
+  readonly jobs: JobRows;
   /** Kept files that are of no session. */
   files(): Promise<FoundFile[]>;
   /** Kept files of a session. */
@@ -408,6 +411,7 @@ function reading(
         ...{ agentId: row.agent_id, key: row.key },
         ...{ name: row.id, id: row.message_id, body: row.body },
       })),
+    jobs: createJobRows(database),
     files: () => filesOfAgents(database),
     filesOf: (session) => filesOfSession(database, session),
     bytesOf: (file) => bytesOf(database, file),

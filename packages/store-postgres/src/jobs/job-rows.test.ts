@@ -34,13 +34,13 @@ describe.skipIf(whyNoPostgres() !== null)(`jobs in a database ${UNLESS_THERE}`, 
     const jobs = createJobRows(database);
     await jobs.put({ id: "gone", createdAt: 1, body: "" });
     expect(await jobs.advance("gone", null, START)).toBe(true);
-    await jobs.addRun("gone", { due: 1, startedAt: 2, body: "x" });
-    await jobs.addRun("gone", { due: 1, startedAt: 2, body: "y" });
+    await jobs.addRuns("gone", [{ due: 1, startedAt: 2, body: "x" }]);
+    await jobs.addRuns("gone", [{ due: 1, startedAt: 2, body: "y" }]);
     expect(await jobs.runs("gone", 9)).toEqual([{ due: 1, startedAt: 2, body: "x" }]);
     await jobs.remove("gone");
     expect(await jobs.advance("gone", START, { ...START, settledUntil: 2 })).toBe(false);
     expect(await jobs.advance("gone", null, START)).toBe(false);
-    await jobs.addRun("gone", { due: 2, startedAt: 3, body: "x" });
+    await jobs.addRuns("gone", [{ due: 2, startedAt: 3, body: "x" }]);
     expect(await jobs.runs("gone", 9)).toEqual([]);
     expect(await jobs.progress("gone")).toBeNull();
   });

@@ -52,8 +52,8 @@ export interface JobRows {
    * something else by now, or the job is gone. Durable when it resolves.
    */
   advance(id: string, from: JobProgress | null, to: JobProgress): Promise<boolean>;
-  /** One that is there stays; of a job that is gone none is kept. */
-  addRun(id: string, run: JobRunRow): Promise<void>;
+  /** Those that are there stay; of a job that is gone none is kept. */
+  addRuns(id: string, runs: readonly JobRunRow[]): Promise<void>;
   /** Newest first. */
   runs(id: string, limit: number): Promise<JobRunRow[]>;
 }
@@ -134,11 +134,13 @@ const BEGIN: Statement<{ id: string }> = {
     returning id`,
 };
 
-const ADD_RUN: Statement<never> = {
-  name: "jobs-add-run",
+const ADD_RUNS: Statement<never> = {
+  name: "jobs-add-runs",
   text: `
     insert into cron_run (id, started_at, due, body)
-    select j.id, $2::bigint, $3::bigint, $4 from cron_job j where j.id = $1 for key share
+    select j.id, r.started_at, r.due, r.body
+    from (select id from cron_job where id = $1 for key share) j,
+      unnest($2::bigint[], $3::bigint[], $4::text[]) as r (started_at, due, body)
     on conflict do nothing`,
 };
 
@@ -177,8 +179,11 @@ export function createJobRows(database: Pick<Database, "ask">): JobRows {
           : [ADVANCE, [id, ...valuesOf(to), ...valuesOf(from)]];
       return (await database.ask(statement, values)).length > 0;
     },
-    addRun: async (id, { due, startedAt, body }) =>
-      void (await database.ask(ADD_RUN, [id, startedAt, due, body])),
+    addRuns: async (id, runs) =>
+      void (await database.ask(ADD_RUNS, [
+        ...[id, runs.map(({ startedAt }) => startedAt), runs.map(({ due }) => due)],
+        runs.map(({ body }) => body),
+      ])),
     runs: (id, limit) => database.ask(RUNS, [id, limit]),
   };
 }

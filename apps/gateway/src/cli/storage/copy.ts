@@ -111,12 +111,14 @@ function configuredUrl(config: Config, environment: Shell["environment"]): strin
 }
 
 async function requireSessions(home: string): Promise<void> {
-  const found = await stat(join(home, "agents")).catch((error: unknown) => error as Error);
-  if (!(found instanceof Error) && found.isDirectory()) return;
-  const isThere = await stat(home).then(
-    (each) => each.isDirectory(),
-    () => false,
-  );
+  const isFolder = (path: string) =>
+    stat(path).then(
+      (each) => each.isDirectory(),
+      () => false,
+    );
+  // Jobs may be there before their sessions are.
+  for (const name of ["agents", "cron"]) if (await isFolder(join(home, name))) return;
+  const isThere = await isFolder(home);
   throw new ContextEngineError(
     "FILE_NOT_FOUND",
     isThere

@@ -1,6 +1,7 @@
 // Copies what a home holds of sessions into a database, one session at a time.
 import { counted } from "../../text/number.ts";
 import { copyLoose, copyParts, copyWaiting, whereReadable } from "./files-in.ts";
+import { copyJobsIn } from "./jobs-in.ts";
 import { knownIn } from "./known.ts";
 import { namesIn } from "./names-in.ts";
 import { type CopyIn, type CopyResult, nothingYet } from "./result.ts";
@@ -42,6 +43,7 @@ export async function copyIn(request: CopyIn): Promise<CopyResult> {
       }
     await copyLoose(request, agent.agentId, loose, known, result);
   }
+  await copyJobsIn(request, result);
   result.left.push(...request.engines.problems());
   return result;
 }

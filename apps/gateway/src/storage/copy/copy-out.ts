@@ -7,6 +7,7 @@ import { counted } from "../../text/number.ts";
 import { otherEngines } from "./engine-rows-out.ts";
 import { copyLoose } from "./files-out.ts";
 import { copyIndex, noteCopies, removeDeleted } from "./index-out.ts";
+import { copyJobsOut } from "./jobs-out.ts";
 import { copyParts } from "./reports-out.ts";
 import { type CopyOut, type CopyResult, nothingYet } from "./result.ts";
 import { copySession } from "./session-out.ts";
@@ -48,6 +49,7 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       await rm(staging, { recursive: true, force: true });
     }
   }
+  await copyJobsOut(request, result);
   result.left.push(...request.engines.problems());
   result.stays.push(...(await enginesThatStay(request, apart)));
   if (stays.size > 0)

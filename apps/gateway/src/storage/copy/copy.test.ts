@@ -66,10 +66,12 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     expect(differences(join(home, "agents"), join(other, "agents"))).toBe(
       `Only in ${join(home, "agents/main")}: outbox\n`,
     );
+    expect(differences(join(home, "cron"), join(other, "cron"))).toBe("");
     expect((await told(back(other, url, json, "--check"))).code).toBe(0);
 
-    await rm(join(home, "agents"), { recursive: true });
+    for (const folder of ["agents", "cron"]) await rm(join(home, folder), { recursive: true });
     expect(await told(back(home, url, json))).toMatchObject({ code: 0, left: [] });
+    expect(differences(join(home, "cron"), join(other, "cron"))).toBe("");
     expect(differences(join(home, "agents"), join(other, "agents"))).toBe(
       `Only in ${join(home, "agents/main")}: outbox\n`,
     );

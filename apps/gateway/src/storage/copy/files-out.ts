@@ -3,6 +3,7 @@ import { lstat, mkdir, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { FoundFile } from "@clew/store-postgres";
 import { isSafeId } from "../../sessions/keys.ts";
+import { isJobPlace } from "./job-texts.ts";
 import { type Placed, placeBytes } from "./place-bytes.ts";
 import { planPlace } from "./plan-place.ts";
 import type { CopyOut, CopyResult } from "./result.ts";
@@ -77,7 +78,7 @@ export async function copyLoose(
   const { homeId } = request;
   const order = ["folder", "file", "link"];
   const sorted = loose
-    .filter(({ place }) => !isIndex(place) && !isWaiting(place))
+    .filter(({ place }) => !isIndex(place) && !isWaiting(place) && !isJobPlace(place))
     .toSorted(
       (a, b) =>
         Number(b.home === homeId) - Number(a.home === homeId) ||

@@ -60,11 +60,14 @@ export async function keptWaiting(
   copy: PostgresCopy,
   kept: FoundFile | undefined,
 ): Promise<{ text: string; messages: WaitingMessage[] }> {
-  if (kept === undefined) return { text: "", messages: [] };
+  const text = kept === undefined ? "" : await keptText(copy, kept);
+  return { text, messages: waitingOf(text)?.messages ?? [] };
+}
+
+export async function keptText(copy: PostgresCopy, kept: FoundFile): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of copy.bytesOf(kept)) pieces.push(piece);
-  const text = Buffer.concat(pieces).toString("utf8");
-  return { text, messages: waitingOf(text)?.messages ?? [] };
+  return Buffer.concat(pieces).toString("utf8");
 }
 
 export const formatWaiting = ({ sessionKey, messages }: WaitingIn): string =>

@@ -40,7 +40,7 @@ export function createJobRows(
         if ((await rows.find(id)) === null) return;
     },
     appendRun: (id, run) =>
-      rows.addRun(id, { due: run.due, startedAt: run.startedAt, body: toJson(run) }),
+      rows.addRuns(id, [{ due: run.due, startedAt: run.startedAt, body: toJson(run) }]),
     async runs(id, limit) {
       return (await rows.runs(id, limit)).flatMap(({ body }) => parsedRun(body) ?? []);
     },
