@@ -28,7 +28,6 @@ import { type Costs, createCosts } from "./costs/meter.ts";
 import { createCapsReader } from "./costs/read-caps.ts";
 import type { SessionSpent } from "./costs/totals.ts";
 import { runJob } from "./cron/run-job.ts";
-import { runKeptJob } from "./cron/run-kept-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createRepliesUnderWay } from "./door/call/under-way.ts";
 import { fileJournals } from "./door/memory/journal-files.ts";
@@ -43,6 +42,7 @@ import { type ChildSessions, createChildSessions } from "./gateway/child-session
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { placeOfPrompt } from "./gateway/newest-messages.ts";
+import { runKeptJob } from "./gateway/run-kept-job.ts";
 import { createSending, type Sending, type WaitingMessages } from "./gateway/sending.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { approvalsTo, type TurnOver } from "./gateway/streamed-turn.ts";

@@ -16,7 +16,7 @@ const ASK_FOR_ALL = new Set([
   ...["jobs-list", "jobs-all-progress"],
 ]);
 
-/** Asked where the answer to a commit was lost, by the key of its session; and of pg-boss's tables. */
+/** Asked where the answer to a commit was lost, by a session's key; and of pg-boss's tables. */
 const NOT_HERE = new Set(["copy-last-step", "queues-stand"]);
 
 /** Of few rows each, whatever the table; and some whose first entry alone is asked for. */

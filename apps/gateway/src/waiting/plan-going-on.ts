@@ -5,7 +5,7 @@ import {
   type NewTranscriptEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import { isOfRun } from "../cron/run-name.ts";
+import { isOfRun } from "./run-name.ts";
 
 export type GoingOnPlan =
   /** There is nothing to ask a model for. */

@@ -1,6 +1,6 @@
-// Adds jobs, how far each is, and how their runs went; moments are ms since the epoch.
+// Adds jobs, how far each is, and how their runs went.
 
-/** Of pg-boss nothing is here: it has a schema of its own. */
+/** Moments are ms since the epoch. Of pg-boss nothing is here: it has a schema of its own. */
 export const JOBS = `
   -- What a person asked for; no gateway writes it by itself.
   create table cron_job (

@@ -1,4 +1,4 @@
-// Fills the search index behind the turns of this gateway, and what others left when asked to.
+// Fills the search index, behind the turns of this gateway and when it is asked to.
 import { setTimeout as after } from "node:timers/promises";
 
 export interface KeepIndexedOptions {

@@ -1,12 +1,12 @@
 // Runs one job's turn at whichever gateway has its session, and waits for what comes of it.
 import { setTimeout as after } from "node:timers/promises";
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
-import type { KeptElsewhere, SaidBefore, Sending } from "../gateway/sending.ts";
+import { answerHead } from "../cron/answer-head.ts";
+import type { Job } from "../cron/job.ts";
+import type { JobOutcome } from "../cron/scheduler.ts";
 import type { StorageCluster } from "../storage/storage.ts";
-import { answerHead } from "./answer-head.ts";
-import type { Job } from "./job.ts";
-import { runName } from "./run-name.ts";
-import type { JobOutcome } from "./scheduler.ts";
+import { runName } from "../waiting/run-name.ts";
+import type { KeptElsewhere, SaidBefore, Sending } from "./sending.ts";
 
 export interface KeptJobPorts {
   keep: Sending["keep"];
