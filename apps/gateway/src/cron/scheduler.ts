@@ -49,6 +49,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
   const { shared } = store;
   const clock = clockOf(store, ports.clock);
   let isStopped = false;
+  let isFailing = false;
   let working: Promise<void> | undefined;
   /** By key: what this process hands out to itself. */
   const own = new Map<string, Due>();
@@ -173,10 +174,18 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     timer.unref();
   }
   async function look(): Promise<void> {
-    looking = looking.then(lookNow).catch((error: unknown) => {
-      log.error(`the jobs could not be looked at: ${String(error)}`);
-      return lookMs;
-    });
+    looking = looking.then(lookNow).then(
+      (ms) => {
+        isFailing = false;
+        return ms;
+      },
+      (error: unknown) => {
+        // Once: a database that is away is told elsewhere, too.
+        if (!isFailing) log.error(`the jobs could not be looked at: ${String(error)}`);
+        isFailing = true;
+        return lookMs;
+      },
+    );
     arm(await looking);
   }
   return {

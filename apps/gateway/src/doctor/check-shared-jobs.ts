@@ -1,11 +1,11 @@
 // Checks jobs that several gateways run, and how the queue stands by which they do.
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { createJobFiles } from "../cron/job-files.ts";
-import type { JobQueue } from "../cron/job-store.ts";
+import type { JobQueue, JobStore } from "../cron/job-store.ts";
 import { loadPostgres } from "../storage/load-postgres.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import { planStorage } from "../storage/plan-storage.ts";
+import { jobsLeftIn } from "../storage/postgres/jobs-left.ts";
 import { counted } from "../text/number.ts";
 import { checkEachJob } from "./check-each-job.ts";
 import type { Finding } from "./finding.ts";
@@ -25,12 +25,11 @@ export async function checkSharedJobs(
   const { checkPostgres } = await loadPostgres();
   const check = await checkPostgres({ ...plan, connections: 1 });
   if (!check.ok) return [];
-  const left = await checkFiles(environment.home);
   const { schema, version, known } = check.facts.queue;
   // Whoever only looks makes no tables.
   if (version !== known)
     return [
-      ...left,
+      ...(await checkFiles(environment.home)),
       note(
         version === null
           ? `pg-boss, by which gateways hand out jobs, has no tables in the schema "${schema}" yet; the first gateway that starts makes them`
@@ -41,7 +40,7 @@ export async function checkSharedJobs(
   const gateways = check.facts.gateways;
   const queues = (await jobs.shared?.queues()) ?? [];
   return [
-    ...left,
+    ...(await checkFiles(environment.home, jobs)),
     ...(await checkEachJob(jobs, { gateways, place: "database" })),
     ...judgeQueues(queues, { gateways, schema, version }),
   ];
@@ -74,15 +73,9 @@ export function judgeQueues(
 }
 
 /** What people asked for while sessions were in files. */
-async function checkFiles(home: string): Promise<Finding[]> {
-  const jobs = (await createJobFiles(home).jobs()).filter(({ enabled }) => enabled);
-  if (jobs.length === 0) return [];
-  return [
-    {
-      ...{ level: "warning", code: "jobs-elsewhere", subject },
-      text: `${counted(jobs.length, "job")} in ${home}/cron ${jobs.length === 1 ? "is" : "are"} not run, as sessions are in PostgreSQL (storage.driver); take them along with: clew storage copy --to postgres`,
-    },
-  ];
+async function checkFiles(home: string, there?: JobStore): Promise<Finding[]> {
+  const text = await jobsLeftIn(home, there);
+  return text === undefined ? [] : [{ level: "warning", code: "jobs-elsewhere", subject, text }];
 }
 
 const note = (text: string): Finding => ({ level: "note", code: "jobs-queue", subject, text });

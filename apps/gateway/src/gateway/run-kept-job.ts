@@ -36,15 +36,14 @@ export async function runKeptJob(
   let readAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     signal.throwIfAborted();
+    // Its turn has the time that all turns have; whoever hears of its end writes it down.
+    if (isStopping()) throw new DOMException("Another gateway goes on.", "AbortError");
     const standing = await look(key, { name, signal }).catch(() => undefined);
     if (standing === undefined) {
       await after(AGAIN_MS, undefined, { signal });
       continue;
     }
-    if (standing.isKept) {
-      if (isStopping()) throw new DOMException("Another gateway says it.", "AbortError");
-      continue;
-    }
+    if (standing.isKept) continue;
     if (standing.isInTurn && performance.now() - readAt < READ_MS) continue;
     readAt = performance.now();
     const said = await saidIn(key, name);

@@ -13,6 +13,7 @@ import { createPostgresJournals } from "./door-journals.ts";
 import { createDoorPlaces } from "./door-places.ts";
 import { createEngineRows } from "./engine-rows.ts";
 import { createJobRows } from "./job-rows.ts";
+import { jobsLeftIn } from "./jobs-left.ts";
 import { keepIndexed } from "./keep-indexed.ts";
 import { createKeptNotices } from "./kept-notices.ts";
 import { createLooks } from "./looks.ts";
@@ -75,6 +76,9 @@ export async function openInPostgres(
   const inbox = waiting.shared;
   const indexing = keepIndexed({ indexNext: store.indexNext });
   const { onTurnEnd } = indexing;
+  const jobs = createJobRows(store);
+  const left = log && (await jobsLeftIn(home, jobs));
+  if (left !== undefined) log?.warn(left);
   await beginUpkeep({ queue, store, log, indexing, hasBlobs: blobs !== undefined });
   const engineRows = createEngineRows(store);
   const journals = createPostgresJournals({ store, rows: engineRows });
@@ -104,7 +108,7 @@ export async function openInPostgres(
       engineRows,
       journals,
       counts,
-      jobs: createJobRows(store),
+      jobs,
       queue,
     },
     cluster: {
