@@ -34,7 +34,7 @@ async function inbox(beforeSaving = () => Promise.resolve()) {
     expect(turn.prompt.content).toBe(text);
     return turn;
   };
-  return { ...made, kept, turnOf };
+  return { ...made, files, kept, turnOf };
 }
 
 const said = { outcome: "completed", error: null } as unknown as TurnResult;
@@ -66,6 +66,20 @@ describe("a message that waited", () => {
     }
     await third.result;
     expect(list(KEY)).toEqual([]);
+    await expect.poll(kept).toEqual([]);
+  });
+
+  it("does not stay where a job sent it, which begins it again or not", async () => {
+    const { files, takeIn, resume, list, kept, turnOf } = await inbox();
+    const message = { id: "1", at: "2026-01-01T00:00:00Z", whenBusy: "follow" as const };
+    const run = { ...message, content: "look", idempotencyKey: "cron/j/1", kind: "cron" as const };
+    await files.save(KEY, () => [run]);
+    expect(await takeIn()).toBe(1);
+    resume();
+    const turn = await turnOf("look");
+    expect(turn.request.kind).toBe("cron");
+    turn.resolve(unwritable);
+    await expect.poll(() => list(KEY)).toEqual([]);
     await expect.poll(kept).toEqual([]);
   });
 

@@ -42,6 +42,16 @@ describe("a turn that was cut short", () => {
     ["goes on where its reply was followed", [said("a"), reply(), said("b")], []],
     ["is over where a schedule began it", [said("a", { __openclaw: { kind: "cron" } })], null],
     [
+      "goes on where a job's run began it, which is written down",
+      [
+        said("a", {
+          __openclaw: { kind: "heartbeat" },
+          idempotencyKey: "cron/pulse/1700000000000",
+        }),
+      ],
+      [],
+    ],
+    [
       "is over where another session began it",
       [said("a", { provenance: { kind: "inter_session" } })],
       null,

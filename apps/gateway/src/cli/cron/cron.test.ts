@@ -2,6 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { createJobFiles } from "../../cron/job-files.ts";
 import { clew } from "../../testing/command.ts";
 import { emulatedModel, startTestGateway } from "../../testing/gateway.ts";
@@ -116,5 +121,52 @@ describe("clew cron", () => {
     const { code, output, errors } = await clew(home, ["cron", "list"]);
     expect([code, output.includes("every 1h")]).toEqual([1, true]);
     expect(errors).toContain("b.job.json holds no job");
+  });
+});
+
+describe.skipIf(whyNoPostgres() !== null)(`clew cron in a database ${UNLESS_THERE}`, () => {
+  it("does what it does in files, whichever home it is asked in", async () => {
+    const server = await createOpenAIEmulator({ answers: [{ text: "All is well." }] });
+    onTestFinished(() => server.close());
+    const storage = { driver: "postgres", url: await testDatabase() };
+    const config = { storage, door: { enabled: false } };
+    const homes = [await temporaryHome(), await temporaryHome()];
+    for (const home of homes) await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const cron = (home: number, ...args: string[]) => clew(homes[home]!, ["cron", ...args]);
+    const added = await cron(0, "add", "every 1h", "How is it?", "--id", "pulse", "--heartbeat");
+    expect(added).toMatchObject({
+      code: 0,
+      errors: expect.stringContaining("no gateway of this database runs now"),
+    });
+    expect((await cron(1, "add", "every 2h", "x", "--id", "pulse")).errors).toContain(
+      'there is a job "pulse"',
+    );
+    const listed = async () => asJson((await cron(1, "list", "--json")).output).jobs;
+    expect(await listed()).toMatchObject([
+      { id: "pulse", session: "agent:main:cron:pulse", kind: "heartbeat", status: "due" },
+    ]);
+    expect((await cron(1, "pause", "pulse")).output).toContain("is paused");
+    expect(await listed()).toMatchObject([{ enabled: false, status: "paused", next: null }]);
+    expect((await cron(0, "history", "pulse")).output).toContain("has not run yet");
+    expect((await cron(1, "run", "pulse")).output).toContain("as no gateway of this database");
+
+    const model = { ...emulatedModel(server.baseUrl), ...config };
+    const own = { ...model, storage: { ...storage, address: "http://127.0.0.1:1" } };
+    const { gateway } = await startTestGateway(own);
+    await gateway.waiting.resume();
+    await gateway.scheduler.start();
+    const runs = async () => asJson((await cron(1, "history", "pulse", "--json")).output).runs;
+    await vi.waitFor(async () => expect(await runs()).toHaveLength(1), { timeout: 60_000 });
+    expect((await runs())[0]).toMatchObject({
+      ...{ outcome: "completed", answer: "All is well.", missed: 0 },
+    });
+    expect(server.requests).toHaveLength(1);
+    expect((await cron(0, "resume", "pulse")).output).toContain("runs next at");
+    expect((await clew(homes[0]!, ["sessions", "show", "cron:pulse"])).output).toMatch(
+      / job:\n {2}How is it\?/,
+    );
+    expect((await cron(1, "rm", "pulse")).output).toContain("session cron:pulse stays");
+    expect((await cron(0, "list")).output).toContain("No jobs yet");
+    expect((await cron(0, "rm", "pulse")).code).toBe(2);
   });
 });
