@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import { openPostgresReader } from "@clew/store-postgres";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
@@ -19,6 +20,7 @@ import { heldModel } from "../../testing/held-model.ts";
 import {
   type GatewayPlan,
   type Place,
+  startAgain,
   startPlace,
   stopPlace,
 } from "../../testing/killed-gateways.ts";
@@ -43,6 +45,10 @@ describe.skipIf(whyNoPostgres() !== null)(`jobs of several gateways ${UNLESS_THE
       const place = await startPlace(plan);
       onTestFinished(() => stopPlace(place));
       return place;
+    };
+    const again = async (place: Place) => {
+      const plan = { databaseUrl, deadAfterSeconds: 2, config: model.config, ...given };
+      place.child = await startAgain(plan, place);
     };
     const reader = await openPostgresReader({ url: databaseUrl, ports: POSTGRES_PORTS });
     onTestFinished(() => reader.close());
@@ -74,7 +80,7 @@ describe.skipIf(whyNoPostgres() !== null)(`jobs of several gateways ${UNLESS_THE
       return entries.flatMap(({ message }) => (message === undefined ? [] : [message]));
     };
     const rolesIn = async (id: string) => (await said(id)).map(({ role }) => role);
-    return { model, start, store, add, answer, said, rolesIn, ownerOf, now };
+    return { model, start, again, store, add, answer, said, rolesIn, ownerOf, now };
   }
 
   it("run each due moment once, whichever gateway gets it", LONG, async () => {
@@ -119,6 +125,38 @@ describe.skipIf(whyNoPostgres() !== null)(`jobs of several gateways ${UNLESS_THE
     expect(run).toMatchObject({ outcome: "completed", answer: "All of it." });
     expect(await rolesIn("a")).toEqual(["user", "assistant"]);
     expect(await place()).not.toBe(dead);
+  });
+
+  it("lose and double no run while gateways are killed again and again", LONG, async () => {
+    const { model, start, again, store, add, said, now } = await world();
+    const over = new AbortController();
+    void (async () => {
+      while (!over.signal.aborted) {
+        const reply = await model.asked();
+        reply.say("Seen.");
+        setTimeout(reply.finish, 100 * Math.random());
+      }
+    })();
+    const places = [await start(), await start()];
+    const ids = Array.from({ length: 16 }, (_, index) => `j${index}`);
+    const began = now();
+    for (const [index, id] of ids.entries()) await add(id, 500 * (index + 1));
+    for (let kill = 0; kill < 4; kill++) {
+      await after(1500);
+      const place = places[kill % 2]!;
+      place.child.kill("SIGKILL");
+      await once(place.child, "exit");
+      await again(place);
+    }
+    for (const [index, id] of ids.entries()) {
+      await expect.poll(() => store.runs(id, 5), SOON).toHaveLength(1);
+      const [run] = await store.runs(id, 5);
+      expect(Math.abs(run!.due - began - 500 * (index + 1))).toBeLessThan(500);
+      expect(run).toMatchObject({ outcome: "completed", answer: "Seen.", missed: 0 });
+      const messages = await said(id);
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    }
+    over.abort();
   });
 
   it(
