@@ -126,7 +126,9 @@ describe("clew cron", () => {
 
 describe.skipIf(whyNoPostgres() !== null)(`clew cron in a database ${UNLESS_THERE}`, () => {
   it("does what it does in files, whichever home it is asked in", async () => {
-    const server = await createOpenAIEmulator({ answers: [{ text: "All is well." }] });
+    const server = await createOpenAIEmulator({
+      answers: [{ text: "All is well." }, { fault: "status", status: 400 }],
+    });
     onTestFinished(() => server.close());
     const storage = { driver: "postgres", url: await testDatabase() };
     const config = { storage, door: { enabled: false } };
@@ -161,6 +163,11 @@ describe.skipIf(whyNoPostgres() !== null)(`clew cron in a database ${UNLESS_THER
       ...{ outcome: "completed", answer: "All is well.", missed: 0 },
     });
     expect(server.requests).toHaveLength(1);
+    await cron(1, "run", "pulse");
+    await gateway.scheduler.look();
+    await vi.waitFor(async () => expect(await runs()).toHaveLength(2), { timeout: 60_000 });
+    expect((await runs())[0]).toMatchObject({ outcome: "failed", reason: expect.any(String) });
+    expect((await runs())[0].reason).toContain("400");
     expect((await cron(0, "resume", "pulse")).output).toContain("runs next at");
     expect((await clew(homes[0]!, ["sessions", "show", "cron:pulse"])).output).toMatch(
       / job:\n {2}How is it\?/,
