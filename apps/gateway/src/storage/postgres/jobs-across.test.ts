@@ -16,6 +16,7 @@ import {
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import type { Job } from "../../cron/job.ts";
+import { post } from "../../testing/gateway.ts";
 import { heldModel } from "../../testing/held-model.ts";
 import {
   type GatewayPlan,
@@ -125,6 +126,42 @@ describe.skipIf(whyNoPostgres() !== null)(`jobs of several gateways ${UNLESS_THE
     expect(run).toMatchObject({ outcome: "completed", answer: "All of it." });
     expect(await rolesIn("a")).toEqual(["user", "assistant"]);
     expect(await place()).not.toBe(dead);
+  });
+
+  it(
+    "are told by another gateway where the one that ran them stopped, and cancelled it",
+    LONG,
+    async () => {
+      const { model, start, store, add, rolesIn, ownerOf } = await world();
+      const places: Place[] = [await start(), await start()];
+      await add("a", 500);
+      (await model.asked()).say("Half of it");
+      const address = await ownerOf("a");
+      const stopped = places.find(({ port }) => address?.endsWith(`:${port}`))!;
+      stopped.child.kill("SIGTERM");
+      await once(stopped.child, "exit");
+      await expect.poll(() => store.runs("a", 5), SOON).toHaveLength(1);
+      const [run] = await store.runs("a", 5);
+      expect(run).toMatchObject({ outcome: "aborted", answer: "Half of it" });
+      expect(await rolesIn("a")).toEqual(["user", "assistant"]);
+    },
+  );
+
+  it("wait behind a person's turn, and end where their message is taken back", LONG, async () => {
+    const { model, start, store, add, rolesIn } = await world();
+    const { port } = await start();
+    const at = `http://127.0.0.1:${port}/api/sessions/a`;
+    const talking = fetch(`${at}/messages`, post({ text: "A person speaks." }));
+    const reply = await model.asked();
+    await add("a", 300);
+    const waiting = async () => (await (await fetch(`${at}/waiting`)).json()).waiting;
+    await expect.poll(waiting, SOON).toMatchObject([{ text: "look a" }]);
+    const [{ id }] = await waiting();
+    expect((await fetch(`${at}/waiting/${id}`, { method: "DELETE" })).status).toBe(200);
+    reply.finish();
+    await (await talking).text();
+    await expect.poll(() => store.runs("a", 5), SOON).toMatchObject([{ outcome: "aborted" }]);
+    expect(await rolesIn("a")).toEqual(["user", "assistant"]);
   });
 
   it("lose and double no run while gateways are killed again and again", LONG, async () => {
