@@ -117,7 +117,8 @@ async function tellOfClients(rows: readonly SessionSummary[], abouts: KnownAbout
   });
   const started: StartedSession[] = [];
   const told = named.map((row) => {
-    const { key, family, parent } = doors.get(row.key) ?? {};
+    const { key, family, parent: said } = doors.get(row.key) ?? {};
+    const parent = said === row.key ? undefined : said;
     if (row.sideRequest !== undefined)
       return { ...row, sideRequest: { of: parent ?? sessionOfKey.get(family ?? "") ?? null } };
     if (parent !== undefined) started.push(startedBy(parent, row.key));

@@ -25,29 +25,57 @@ export interface StartedSession extends Pick<Child, "key" | "label" | "task" | "
   parent: Pick<Child["parent"], "key">;
 }
 
-/** Those that nobody started stay in their order; children follow their parent, oldest first. */
+/**
+ * Those that nobody started stay in their order; children follow their parent, oldest first. Where
+ * records name a circle of parents, the first of its rows stands as if nobody had started it.
+ */
 export function inTree<Row extends { key: string }>(
   rows: readonly Row[],
   children: readonly StartedSession[],
 ): (Row & Placed)[] {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const known = new Map(children.map((child) => [child.key, child]));
-  const childrenOf = Map.groupBy(children, ({ parent }) => parent.key);
+  const childrenOf = Map.groupBy(known.values(), ({ parent }) => parent.key);
+  const parentOf = (key: string) => byKey.get(known.get(key)?.parent.key ?? "")?.key;
+  const roots = rootsAmong(rows, parentOf);
   const placed = new Map<string, Row & Placed>();
-  const place = (row: Row, depth: number): void => {
-    if (placed.has(row.key)) return;
-    const child = known.get(row.key);
-    placed.set(row.key, { ...row, depth, child: child === undefined ? null : listed(child) });
-    for (const { key } of childrenOf.get(row.key) ?? []) {
-      const below = byKey.get(key);
-      if (below !== undefined) place(below, depth + 1);
+  for (const root of roots) {
+    const next = [{ row: root, depth: 0 }];
+    for (let last = next.pop(); last !== undefined; last = next.pop()) {
+      const { row, depth } = last;
+      if (placed.has(row.key)) continue;
+      const child = known.get(row.key);
+      placed.set(row.key, { ...row, depth, child: child === undefined ? null : listed(child) });
+      for (const { key } of childrenOf.get(row.key)?.toReversed() ?? []) {
+        const below = byKey.get(key);
+        if (below !== undefined) next.push({ row: below, depth: depth + 1 });
+      }
     }
-  };
-  const isRoot = ({ key }: Row) => !byKey.has(known.get(key)?.parent.key ?? "");
-  for (const row of rows) if (isRoot(row)) place(row, 0);
-  // A record that was changed by hand may name a circle: what no root leads to comes last.
-  for (const row of rows) place(row, 0);
+  }
   return [...placed.values()];
+}
+
+/** In their order: those without a parent, and one of each circle. Each row is below one of them. */
+function rootsAmong<Row extends { key: string }>(
+  rows: readonly Row[],
+  parentOf: (key: string) => string | undefined,
+): Row[] {
+  const circles = new Set<string>();
+  const seen = new Map<string, string>();
+  for (const { key: from } of rows) {
+    let at: string | undefined = from;
+    for (; at !== undefined && !seen.has(at); at = parentOf(at)) seen.set(at, from);
+    // Met on the way from here: it is on a circle that nobody has met before.
+    if (at === undefined || seen.get(at) !== from) continue;
+    for (let on = at; !circles.has(on); on = parentOf(on)!) circles.add(on);
+  }
+  const met = new Set<string>();
+  return rows.filter(({ key }) => {
+    if (!circles.has(key)) return parentOf(key) === undefined;
+    const isFirst = !met.has(key);
+    for (let on = key; !met.has(on); on = parentOf(on)!) met.add(on);
+    return isFirst;
+  });
 }
 
 const listed = (child: StartedSession): ListedChild => ({

@@ -126,6 +126,26 @@ describe("the memory of the door", () => {
     },
   );
 
+  it("holds no session for its own parent, also where an older journal does", () => {
+    const door = new PlayedDoor();
+    const headers = { "x-session-id": "ses_1" };
+    const told = [person("Fix the parser."), model("It is fixed now, and all its tests pass.")];
+    const first = door.request("openai-completions", { ...ask(told[0]!), headers });
+    door.reply(first, said("It is fixed now, and all its tests pass."));
+    const wish = person(`Write a summary of this conversation. ${"Name every file. ".repeat(60)}`);
+    const toolless = { model: "m", head: ["Be brief."], tools: [] };
+    const request = writeRequest("openai-completions", [...told, wish], toolless);
+    const asked = door.request("openai-completions", { request, headers });
+    expect(asked).toMatchObject({ session: first.session, match: { kind: "compaction" } });
+    expect(asked.match.parent).toBeUndefined();
+    const title = writeRequest("openai-completions", [person("A title.")], toolless);
+    const beside = door.request("openai-completions", { request: title, headers });
+    expect(beside.match).toMatchObject({ session: null, parent: first.session });
+    for (const event of door.events) if (event.type === "request") event.parent = event.session;
+    door.restart();
+    for (const { parent } of door.known.sessions()) expect(parent).toBeUndefined();
+  });
+
   it("goes on after a restart, also where the reply was passed on and never written down", () => {
     const door = new PlayedDoor();
     const first = door.request("openai-completions", ask(person("Hi")));

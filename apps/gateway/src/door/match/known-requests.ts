@@ -216,7 +216,8 @@ export class KnownRequests {
       id,
       ...(key !== undefined && { key }),
       ...(family !== undefined && { family }),
-      ...(parent !== undefined && { parent }),
+      // Older journals say of a session that compacts that it started itself.
+      ...(parent !== undefined && parent !== id && { parent }),
       ...{ summaries: [], goneOnBy: [], marks: [] },
       provisional: !begun,
       ...before,

@@ -40,7 +40,8 @@ export function planMatch(known: KnownRequests, request: RequestSketch): Match {
   const names = {
     ...(key !== undefined && { key }),
     ...(family !== undefined && { family }),
-    ...(parent !== undefined && { parent }),
+    // A request of a session without tools has its key, too, and was not started by it.
+    ...(parent !== undefined && parent !== match?.session && { parent }),
   };
   if (match === undefined || session === undefined)
     return { session: null, by: "nothing", kind: "turn", known: 0, stored: 0, ...names };
