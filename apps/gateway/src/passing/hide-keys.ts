@@ -6,9 +6,10 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import { SECRET_NAME } from "@clew/plugin-sdk/host";
-import { toJson } from "../own-json.ts";
 import type { UpstreamAnswer } from "./ask-upstream.ts";
 import { headerOf } from "./raw-headers.ts";
+import { SecretFinder } from "./secret-finder.ts";
+import { type SecretReader, secretReader } from "./secret-reader.ts";
 
 /** Shorter ones are hardly secret, and found in any text. */
 const LEAST_CHARS = 8;
@@ -27,22 +28,23 @@ export function hideKeys(
     return SECRET_NAME.test(name) && key.length >= LEAST_CHARS ? [key] : [];
   });
   if (keys.length === 0) return answer;
-  const forms = keys.flatMap(knownFormsOf);
-  const headers = answer.headers.map(([name, value]) => [name, maskText(value, forms)] as const);
+  const all = keys.map((key) => readersOf(key).inAnyForm);
+  const headers = answer.headers.map(([name, value]) => [name, maskText(value, all)] as const);
   const isError = answer.status >= 400;
   const packing = headerOf(answer.headers, "content-encoding")?.trim().toLowerCase() ?? "identity";
   if (!isError && packing !== "identity") return { ...answer, headers };
   if (!isError) {
-    const mask = new KeyMask(keys.flatMap(usualFormsOf).map(Buffer.from), false);
-    return { ...answer, headers, bytes: hidden(answer.bytes, mask) };
+    const masks = keys.map((key) => new KeyMask(readersOf(key).itself, false));
+    return { ...answer, headers, bytes: masks.reduce(hidden, answer.bytes) };
   }
-  const mask = new KeyMask(forms.map(Buffer.from), true);
+  const masks = all.map((reader) => new KeyMask(reader, true));
   const unpack = UNPACK[packing];
-  if (unpack === undefined) return { ...answer, headers, bytes: hidden(answer.bytes, mask) };
+  if (unpack === undefined)
+    return { ...answer, headers, bytes: masks.reduce(hidden, answer.bytes) };
   return {
     ...answer,
     headers: headers.filter(([name]) => !PACKED.has(name.toLowerCase())),
-    bytes: hidden(unpacked(answer.bytes, unpack()), mask),
+    bytes: masks.reduce(hidden, unpacked(answer.bytes, unpack())),
   };
 }
 
@@ -56,50 +58,40 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   zstd: createZstdDecompress,
 };
 
-const asJson = (secret: string) => toJson(secret).slice(1, -1);
-
-/** As it is, as JSON in two ways, and as an address writes it. */
-const usualFormsOf = (secret: string): string[] => [
-  ...new Set([
-    ...[secret, asJson(secret), asJson(secret).replaceAll("/", "\\/")],
-    encodeURIComponent(secret),
-  ]),
-];
-
-/** Also with letters in JSON by their numbers, and in the ways that bytes are told in letters. */
-const allFormsOf = (secret: string): string[] => {
-  const byNumber = (which: RegExp, cased: (hex: string) => string) =>
-    secret.replaceAll(which, (letter) => {
-      const hex = letter.charCodeAt(0).toString(16).padStart(4, "0");
-      return `\\u${cased(hex)}`;
-    });
-  const lower = (hex: string) => hex;
-  const upper = (hex: string) => hex.toUpperCase();
-  const hex = Buffer.from(secret).toString("hex");
-  const base64 = [0, 1, 2].map((before) => base64Behind(secret, before));
-  const forms = [
-    ...usualFormsOf(secret),
-    ...[/[&<>]/g, /[^\w-]/g, /./g].flatMap((which) => [
-      byNumber(which, lower),
-      byNumber(which, upper),
-    ]),
-    ...[...base64, ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))],
-    ...[hex, hex.toUpperCase()],
-  ];
-  // The longest first: a shorter one may be its beginning.
-  return [...new Set(forms)].sort((one, other) => other.length - one.length);
-};
+interface KeyReaders {
+  /** The key, each of its letters in any writing. */
+  itself: SecretReader;
+  /** Also in the ways that bytes are told in letters, each of these in any writing. */
+  inAnyForm: SecretReader;
+}
 
 /** A gateway has few keys, and asks with each for long. */
-const KNOWN = new Map<string, readonly string[]>();
+const KNOWN = new Map<string, KeyReaders>();
 const MOST_KNOWN = 64;
 
-function knownFormsOf(secret: string): readonly string[] {
-  const known = KNOWN.get(secret) ?? allFormsOf(secret);
+function readersOf(key: string): KeyReaders {
+  const known = KNOWN.get(key);
+  if (known !== undefined) return known;
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
-  KNOWN.set(secret, known);
-  return known;
+  const itself = [...key].map((letter) => [letter]);
+  const hex = [...Buffer.from(key).toString("hex")].map((digit) => [
+    ...new Set([digit, digit.toUpperCase()]),
+  ]);
+  const base64 = [0, 1, 2].map((before) =>
+    [...base64Behind(key, before)].map((letter) => IN_ADDRESSES[letter] ?? [letter]),
+  );
+  const readers = {
+    itself: secretReader([itself]),
+    inAnyForm: secretReader([itself, hex, ...base64]),
+  };
+  KNOWN.set(key, readers);
+  return readers;
 }
+
+/** Two signs of base64 are others in addresses. */
+const IN_ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  ...{ "+": ["+", "-"], "/": ["/", "_"] },
+};
 
 /** What is of the secret alone where so many bytes stand before it. */
 function base64Behind(secret: string, before: number): string {
@@ -108,8 +100,14 @@ function base64Behind(secret: string, before: number): string {
   return bytes.toString("base64").slice(from, Math.floor((bytes.length * 8) / 6));
 }
 
-const maskText = (text: string, forms: readonly string[]): string =>
-  forms.reduce((left, form) => left.replaceAll(form, "*".repeat(form.length)), text);
+/** Headers have the letters of Latin-1. */
+const maskText = (text: string, readers: readonly SecretReader[]): string =>
+  readers.reduce((left, reader) => {
+    const bytes = Buffer.from(left, "latin1");
+    const found = new SecretFinder(reader).push(bytes);
+    for (const { start, end } of found) bytes.fill("*", start, end);
+    return found.length === 0 ? left : bytes.toString("latin1");
+  }, text);
 
 async function* unpacked(bytes: AsyncIterable<Uint8Array>, stream: NodeJS.ReadWriteStream) {
   const failed = (async () => {
@@ -140,24 +138,37 @@ interface Line {
 }
 
 /** Keeps nothing back but what may be the beginning of a key. */
-export class KeyMask {
-  readonly #forms: readonly Buffer[];
+class KeyMask {
+  readonly #finder: SecretFinder;
   readonly #masksAll: boolean;
-  readonly #longest: number;
   #held: Uint8Array = new Uint8Array();
+  /** Of all bytes, so many were shown. */
+  #shown = 0;
   #line: Line = { isError: false, tail: "" };
 
-  constructor(forms: readonly Buffer[], masksAll: boolean) {
-    this.#forms = forms;
+  constructor(reader: SecretReader, masksAll: boolean) {
+    this.#finder = new SecretFinder(reader);
     this.#masksAll = masksAll;
-    this.#longest = Math.max(...forms.map(({ length }) => length));
   }
 
   push(piece: Uint8Array): Uint8Array {
+    if (this.#held.length === 0 && !this.#masksAll && !tellsOfError(this.#line, piece)) {
+      this.#finder.skip(piece.length);
+      this.#shown += piece.length;
+      this.#line = behind(this.#line, asBuffer(piece));
+      return piece;
+    }
     const all = this.#held.length === 0 ? asBuffer(piece) : Buffer.concat([this.#held, piece]);
-    const masked = this.#masked(all);
-    const shown = masked.subarray(0, masked.length - this.#startedAt(masked));
+    let masked = all;
+    for (const { start, end } of this.#finder.push(piece)) {
+      const at = start - this.#shown;
+      if (!this.#masksAll && !behind(this.#line, all.subarray(0, at)).isError) continue;
+      if (masked === all) masked = Buffer.from(all);
+      masked.fill("*", at, end - this.#shown);
+    }
+    const shown = masked.subarray(0, this.#finder.openFrom - this.#shown);
     this.#held = masked.subarray(shown.length);
+    this.#shown += shown.length;
     this.#line = this.#masksAll ? this.#line : behind(this.#line, shown);
     return shown;
   }
@@ -165,31 +176,13 @@ export class KeyMask {
   end(): Uint8Array {
     return this.#held;
   }
-
-  #masked(all: Buffer): Buffer {
-    let masked = all;
-    for (const form of this.#forms)
-      for (let at = all.indexOf(form); at >= 0; at = all.indexOf(form, at + form.length)) {
-        if (!this.#masksAll && !behind(this.#line, all.subarray(0, at)).isError) continue;
-        if (masked === all) masked = Buffer.from(all);
-        masked.fill("*", at, at + form.length);
-      }
-    return masked;
-  }
-
-  /** So many bytes at the end may be the beginning of a key. */
-  #startedAt(all: Buffer): number {
-    for (let length = Math.min(this.#longest - 1, all.length); length > 0; length--) {
-      const end = all.subarray(all.length - length);
-      if (this.#forms.some((form) => form.length > length && form.subarray(0, length).equals(end)))
-        return length;
-    }
-    return 0;
-  }
 }
 
 const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
+
+const tellsOfError = ({ isError, tail }: Line, piece: Uint8Array): boolean =>
+  isError || OF_ERROR.test(tail + asBuffer(piece).toString("latin1"));
 
 function behind({ isError, tail }: Line, bytes: Buffer): Line {
   const text = bytes.toString("latin1");
