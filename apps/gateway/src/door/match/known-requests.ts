@@ -1,4 +1,5 @@
 // What the door remembers of the requests it has answered, to recognise the next one.
+import { type AskedSummary, askedWith, repliedSummary } from "./asked-summary.ts";
 import { type Branch, branchesBehind, branchesReplied } from "./branches.ts";
 import { callKeys, isSure, keyOfOlder } from "./call-key.ts";
 import { isSaid, tokenOfOlder, tokensOfReply } from "./sketch.ts";
@@ -31,6 +32,10 @@ export interface RequestEvent {
   added: readonly string[];
   /** Hash of the client's own summary by which it goes on. Absent: it has all. */
   summary?: string;
+  /** True: its reply may be what its client goes on by. Absent: it is not. */
+  asks?: true;
+  /** Places, in the list that `kept` and `added` make, of what no session stores. Absent: none. */
+  unstored?: readonly number[];
   /** Results that came with it: key of the call, hash of the message. */
   results: readonly (readonly [call: string, hash: string])[];
   /** True: written before anything of it was stored, and once more when it was. */
@@ -104,6 +109,10 @@ export interface KnownSession {
   summaries: readonly string[];
   /** Hashes of those by which its client has gone on, newest last. */
   goneOnBy: readonly string[];
+  /** The last times that a summary was asked for, newest last. */
+  asked: readonly AskedSummary[];
+  /** Of replies to turns by which its client has gone on, newest last. */
+  summaryMarks: readonly WordMark[];
   /** Of replies to its turns, newest last. */
   marks: readonly WordMark[];
 }
@@ -218,7 +227,7 @@ export class KnownRequests {
       ...(family !== undefined && { family }),
       // Older journals say of a session that compacts that it started itself.
       ...(parent !== undefined && parent !== id && { parent }),
-      ...{ summaries: [], goneOnBy: [], marks: [] },
+      ...{ summaries: [], goneOnBy: [], marks: [], asked: [], summaryMarks: [] },
       provisional: !begun,
       ...before,
       tools: before?.tools ?? tools,
@@ -229,9 +238,9 @@ export class KnownRequests {
           : before.branches,
       ...(before !== undefined && begun && { provisional: false }),
     };
+    session.asked = askedWith(session, event, added, before?.branches[0]?.tokens ?? []);
     const { summary } = event;
-    if (summary !== undefined && !session.goneOnBy.includes(summary))
-      session.goneOnBy = [...session.goneOnBy, summary].slice(-MOST_SUMMARIES);
+    if (summary !== undefined) this.#goOnBy(session, summary);
     // Last in the order, as the newest in use.
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
@@ -245,6 +254,20 @@ export class KnownRequests {
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
     for (const [call, answer] of event.results)
       this.#rememberCall(id, keyOfOlder(call, keys), answer);
+  }
+
+  /** A turn whose reply it was has asked for it beside the session after all. */
+  #goOnBy(session: KnownSession, summary: string): void {
+    if (!session.goneOnBy.includes(summary))
+      session.goneOnBy = [...session.goneOnBy, summary].slice(-MOST_SUMMARIES);
+    const turn = session.asked.find(({ isTurn, mark }) => isTurn && mark?.whole === summary);
+    if (turn?.mark === undefined) return;
+    session.summaryMarks = [...session.summaryMarks, turn.mark].slice(-MOST_SUMMARIES);
+    session.asked = session.asked.map((one) => (one === turn ? { ...one, isTurn: false } : one));
+    session.branches = session.branches.filter(({ tip }, at) => at === 0 || tip !== turn.end);
+    const ends = this.#ends.get(turn.end) ?? [];
+    for (const [place, end] of ends.entries())
+      if (end.session === session.id) ends[place] = { ...end, kind: "compaction" };
   }
 
   #learnReply(event: ReplyEvent): void {
@@ -261,6 +284,10 @@ export class KnownRequests {
       ...session,
       ...(isTip && { branches: branchesReplied(session.branches, event.end, told) }),
       ...(mark && { marks: [...session.marks, mark].slice(-MOST_MARKED) }),
+      asked: repliedSummary(session.asked, event.end, {
+        texts: summaries,
+        mark: whole && calls.length === 0 ? mark : undefined,
+      }),
       summaries: [...session.summaries, ...summaries].slice(-MOST_SUMMARIES),
     });
     for (const call of calls) this.#rememberCall(id, call, null);

@@ -1,11 +1,14 @@
 // Decides which messages of a request are new to their session.
+import { type AskedSummary, placesWhenAsked } from "./asked-summary.ts";
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
+import { frontOf, type HeldSummary, summaryIn } from "./client-summary.ts";
 import { displacedReply } from "./displaced-reply.ts";
 import { type BranchFit, fitBranch } from "./fit-branch.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
-import { heldSummary, type Match, summaryIn } from "./plan-match.ts";
+import type { Match } from "./plan-match.ts";
 import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
+import { mayAskForSummary } from "./summary-wish.ts";
 
 /** Indexes are those of the sketch: leading messages do not count. */
 export interface IngestPlan {
@@ -20,24 +23,45 @@ export interface IngestPlan {
    * of these, with more in it. Absent: it stands where it was stored.
    */
   moved?: readonly number[];
+  /** By what the summary is known from then on. Absent: there is none. */
+  goesOnBy?: string;
+  /**
+   * Tokens of what was stored last, and was no turn: a request for this summary, and the summary.
+   * Absent: nothing was.
+   */
+  takenBack?: readonly string[];
+  /** Beside a session: what no session stores. Absent: nothing is to be known of it. */
+  unstored?: readonly number[];
 }
 
 /** Nothing of a side request or a compaction is stored. */
-export function planIngest(
-  known: KnownRequests,
-  match: Match,
-  { messages }: RequestSketch,
-): IngestPlan {
-  if (match.kind !== "turn") return { fresh: [], edited: [] };
+export function planIngest(known: KnownRequests, match: Match, request: RequestSketch): IngestPlan {
+  if (match.kind === "turn") return planTurn(known, match, request);
+  const nothing = { fresh: [], edited: [] };
+  if (!asksBeside(match, request)) return nothing;
+  return { ...nothing, unstored: planTurn(known, match, request).fresh };
+}
+
+/** True: what its client had then tells later what is new behind the reply. */
+const asksBeside = ({ kind }: Match, request: RequestSketch): boolean =>
+  kind === "compaction"
+    ? request.messages.some(({ speaker }) => speaker === "model")
+    : mayAskForSummary(request);
+
+function planTurn(known: KnownRequests, match: Match, request: RequestSketch): IngestPlan {
+  const { messages } = request;
   const session = match.session === null ? undefined : known.session(match.session);
   const all = messages.map((_, index) => index);
   if (session === undefined) return { fresh: all, edited: [] };
 
   const rest = all.slice(match.stored);
-  const summary = summaryIn(messages, session, match.stored);
+  const held = summaryIn(request, session, match.stored) ?? inPlace(request, session, match);
+  const summary = held?.index;
+  const hasGoneOn = held !== undefined && session.goneOnBy.includes(held.hash);
+  const asked = hasGoneOn ? undefined : held?.asked;
   const made = madeUp(messages, summary);
-  const { branch, standings } = standingsOf(known, session, messages, {
-    ...{ from: match.stored, made, summary },
+  const { branch, standings, pending } = standingsOf(known, session, messages, {
+    ...{ from: match.stored, made, summary, asked },
   });
   const standing = (index: number) => standings.get(index) ?? "new";
   const isFresh = (index: number) => standing(index) === "new" || standing(index) === "unheard";
@@ -46,19 +70,26 @@ export function planIngest(
   const isKnown = (index: number) => index < (firstNew ?? messages.length) && !isFresh(index);
   const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
-  const isEdited = (index: number) => standings.get(index) !== "known";
+  const isEdited = (index: number) => standings.get(index) !== "known" && !pending.has(index);
   // Its client has written something else around what it went on by already.
-  const isRewritten =
-    summary !== undefined && summary < lastKnown && goneOnBy(messages[summary]!, session);
-  const isFreshSummary = (index: number) => isFresh(index) && standings.has(index) && !isRewritten;
-  const asked = { session: session.id, tip: branch.tip };
+  const isRewritten = summary !== undefined && summary < lastKnown && hasGoneOn;
+  const isFreshSummary = (index: number) =>
+    index < match.stored || (isFresh(index) && standings.has(index) && !isRewritten);
+  const summaryTold: Pick<IngestPlan, "summary" | "goesOnBy" | "takenBack"> =
+    held === undefined
+      ? {}
+      : {
+          ...{ summary: held.index, goesOnBy: held.hash },
+          ...(asked?.isTurn && { takenBack: askingOf(asked, session) }),
+        };
+  const at = { session: session.id, tip: branch.tip };
   const isOfIt = (index: number) =>
     index >= match.stored &&
     messages[index]!.speaker === "model" &&
     isFresh(index) &&
     !made.includes(index);
   const newFrom = firstNew === undefined ? undefined : startOfReply(firstNew, isOfIt);
-  const displaced = displacedReply(known, asked, messages, newFrom);
+  const displaced = displacedReply(known, at, messages, newFrom);
   if (displaced !== undefined) {
     const { from, reply } = displaced;
     return {
@@ -69,17 +100,40 @@ export function planIngest(
       ),
       edited: own.filter((index) => index < from && isEdited(index)),
       moved: reply,
-      ...(summary !== undefined && { summary }),
+      ...summaryTold,
     };
   }
   return {
     // What a client goes on by is told once, where it begins to.
-    fresh: rest.filter((index) =>
-      index === summary ? isFreshSummary(index) : index > lastKnown && !made.includes(index),
+    fresh: all.filter((index) =>
+      index === summary
+        ? isFreshSummary(index)
+        : index >= match.stored &&
+          (index > lastKnown || pending.has(index)) &&
+          !made.includes(index),
     ),
     edited: own.filter((index) => index <= lastKnown && isEdited(index)),
-    ...(summary !== undefined && { summary }),
+    ...summaryTold,
   };
+}
+
+/** Another summary in the place of one before, where nothing else has changed. */
+function inPlace(
+  request: RequestSketch,
+  session: KnownSession,
+  { stored }: Match,
+): HeldSummary | undefined {
+  const messages = frontOf(request.messages).slice(0, stored);
+  const held = summaryIn({ ...request, messages }, session);
+  if (held === undefined || session.goneOnBy.includes(held.hash)) return undefined;
+  const token = messages[held.index]!.token ?? "";
+  return session.branches.some(({ tokens }) => tokens.includes(token)) ? undefined : held;
+}
+
+/** What was stored of a request for a summary that seemed to be a turn. */
+function askingOf({ end, tokens }: AskedSummary, { branches }: KnownSession): readonly string[] {
+  const { replied = 0, tokens: all = [] } = branches.find(({ tip }) => tip === end) ?? {};
+  return [...tokens.slice(-1), ...(replied > 0 ? all.slice(-replied) : [])];
 }
 
 /** What the model said right before a call is of the same reply, on wires where it stands alone. */
@@ -88,9 +142,6 @@ function startOfReply(index: number, isOfIt: (index: number) => boolean): number
   while (start > 0 && isOfIt(start - 1)) start--;
   return start;
 }
-
-const goneOnBy = (message: SketchedMessage, session: KnownSession): boolean =>
-  session.goneOnBy.includes(heldSummary(message, session) ?? "");
 
 /** What is to be remembered of a request. */
 export function requestEvent(
@@ -101,13 +152,15 @@ export function requestEvent(
   const { messages, tools, head } = request;
   const { kind, key, family, parent } = match;
   const tokens: string[] = [];
-  for (const { token } of messages) if (token !== null) tokens.push(token);
-  const own = known.session(session);
-  const before = own?.branches[0]?.tokens ?? [];
-  const summary =
-    own === undefined || plan.summary === undefined
-      ? undefined
-      : heldSummary(messages[plan.summary]!, own);
+  const unstored: number[] = [];
+  for (const [index, { token }] of messages.entries()) {
+    if (token === null) continue;
+    if (plan.unstored?.includes(index)) unstored.push(tokens.length);
+    tokens.push(token);
+  }
+  const before = known.session(session)?.branches[0]?.tokens ?? [];
+  const { goesOnBy } = plan;
+  const asks = kind === "turn" ? mayAskForSummary(request) : plan.unstored !== undefined;
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
     const { answerKeys, hash } = messages[index]!;
@@ -119,14 +172,16 @@ export function requestEvent(
     ...(key !== undefined && { key }),
     ...(family !== undefined && { family }),
     ...(parent !== undefined && { parent }),
-    ...(summary !== undefined && { summary }),
+    ...(goesOnBy !== undefined && { summary: goesOnBy }),
+    ...(asks && { asks }),
+    ...(unstored.length > 0 && { unstored }),
     kind,
     ...endOf(request),
     begun: messages.some(({ speaker }) => speaker === "model"),
     tools,
     head,
-    kept: kind === "turn" ? kept : before.length,
-    added: kind === "turn" ? tokens.slice(kept) : [],
+    kept: kind === "turn" || asks ? kept : before.length,
+    added: kind === "turn" || asks ? tokens.slice(kept) : [],
     results,
   };
 }
@@ -144,8 +199,19 @@ function standingsOf(
   known: KnownRequests,
   session: KnownSession,
   messages: readonly SketchedMessage[],
-  { from, made, summary }: { from: number; made: readonly number[]; summary: number | undefined },
-): { branch: BranchFit; standings: Map<number, Standing> } {
+  {
+    from,
+    made,
+    summary,
+    asked,
+  }: {
+    from: number;
+    made: readonly number[];
+    summary: number | undefined;
+    /** When its client had all that it goes on from. Undefined: nobody knows. */
+    asked: AskedSummary | undefined;
+  },
+): { branch: BranchFit; standings: Map<number, Standing>; pending: ReadonlySet<number> } {
   const standings = new Map<number, Standing>();
   const indexes: number[] = [];
   const all: string[] = [];
@@ -161,11 +227,19 @@ function standingsOf(
     (at) => indexes[at] !== summary && made.includes(indexes[at]!),
   );
   const isOnce = onceIn(messages);
+  const summaryAt = indexes.indexOf(summary ?? -1);
+  const places =
+    asked === undefined || summaryAt < 0 ? undefined : placesWhenAsked(asked, all, summaryAt);
+  const pending = new Set<number>();
   // Nearly all of them stand before it.
   for (let at = indexes.findLastIndex((index) => index < from) + 1; at < indexes.length; at++) {
     const index = indexes[at]!;
     const message = messages[index]!;
-    standings.set(index, standingOf(known, session, message, { isThere: branch.has(at), isOnce }));
+    const place = places?.get(at);
+    const isThere = place === undefined ? branch.has(at) : !asked!.unstored.has(place);
+    const standing = standingOf(known, session, message, { isThere, isOnce });
+    standings.set(index, standing);
+    if (place !== undefined && isNewOne(standing)) pending.add(index);
   }
   const newest = messages.length - 1;
   const isLast = indexes.at(-1) === newest;
@@ -175,12 +249,17 @@ function standingsOf(
     messages[newest - 1]?.speaker === "model" &&
     isNewOne(standings.get(newest - 1)) &&
     (newest - 1 === summary || !made.includes(newest - 1));
-  if (isLast && messages[newest]!.speaker === "person")
+  // A wish that was stored as a turn is none of the person's words.
+  const said = asked?.end === branch.tip ? asked.tokens.slice(0, -1) : branch.tokens;
+  const wasThere = isLast && places?.has(indexes.length - 1) === true;
+  if (isLast && !wasThere && messages[newest]!.speaker === "person")
     standings.set(
       newest,
-      isSaidAgain(branch, all, made.includes(newest - 1)) && !isBehindNew ? "known" : "new",
+      (isSaidAgain(said, all, made.includes(newest - 1)) && !isBehindNew) || isWithin(branch, all)
+        ? "known"
+        : "new",
     );
-  return { branch, standings };
+  return { branch, standings, pending };
 }
 
 const isNewOne = (standing: Standing | undefined) => standing === "new" || standing === "unheard";
@@ -190,7 +269,7 @@ const isNewOne = (standing: Standing | undefined) => standing === "new" || stand
  * anew.
  */
 function isSaidAgain(
-  { tokens }: BranchFit,
+  tokens: readonly string[],
   all: readonly string[],
   isBehindMade: boolean,
 ): boolean {
@@ -201,6 +280,10 @@ function isSaidAgain(
     isBehindMade || before === undefined || !isSaid(before) || tokens[asked - 1] === before;
   return tokens[asked] === all.at(-1) && isThere && !isSaid(tokens.at(-1));
 }
+
+/** Another request had all of it, and more behind: a wish for a summary that was given up. */
+const isWithin = ({ tokens }: BranchFit, all: readonly string[]): boolean =>
+  tokens.length > all.length && lengthOfCommonStart(tokens, all) === all.length;
 
 const hasIds = ({ calls, answers }: SketchedMessage) => calls.length > 0 || answers.length > 0;
 

@@ -1,10 +1,11 @@
 // Decides which session a request continues, and by what it was recognised.
-import { contentHash } from "../../text/content-hash.ts";
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
+import { holdersIn, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
-import { isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
+import { isSaid, type RequestSketch } from "./sketch.ts";
+import { asksForSummary, isAsking, mayAskForSummary, wantsSummary } from "./summary-wish.ts";
 import { marksWithin } from "./word-marks.ts";
 
 /** In the order in which they are tried. */
@@ -271,23 +272,15 @@ function matchedByCall(
   return undefined;
 }
 
-/** Clients put the summary at the front, some of them behind all that the person said. */
-const FRONT = 3;
-const MOST_OF_FRONT = 64;
-
 /** A text that one session alone was given. */
 function matchedBySummary(
   known: KnownRequests,
-  { messages }: RequestSketch,
+  request: RequestSketch,
   { family, mayBe }: Place,
 ): Found | undefined {
-  const replied = messages.findIndex(({ speaker }) => speaker === "model");
-  const front = messages.slice(0, Math.max(FRONT, replied < 0 ? MOST_OF_FRONT : replied));
-  const holders = [...known.sessions()].filter(
-    (session) =>
-      session.summaries.length > 0 &&
-      mayBe({ session: session.id }) &&
-      summaryIn(front, session) !== undefined,
+  const holders = holdersIn(
+    request,
+    [...known.sessions()].filter((session) => mayBe({ session: session.id })),
   );
   const relatives = holders.filter((session) => session.family === family);
   const [session, ...others] = relatives.length > 0 ? relatives : holders;
@@ -347,34 +340,6 @@ function matchedByQuotes(
     : { session: session.id, by: "words", known: 0 };
 }
 
-/**
- * Which message, from `from` on, repeats what a compaction of the session was answered. What a
- * model says does only at the front, where some clients put it behind a question of their own.
- */
-export function summaryIn(
-  messages: readonly SketchedMessage[],
-  { summaries }: KnownSession,
-  from = 0,
-): number | undefined {
-  if (summaries.length === 0) return undefined;
-  const found = messages.findIndex(
-    ({ speaker, text, calls }, index) =>
-      index >= from &&
-      (speaker === "person" || (speaker === "model" && index < FRONT && calls.length === 0)) &&
-      summaries.some((summary) => repeats(text, summary)),
-  );
-  return found < 0 ? undefined : found;
-}
-
-/** By what the summary is known that a message repeats. Undefined: it repeats none. */
-export const heldSummary = (
-  { text }: SketchedMessage,
-  { summaries }: KnownSession,
-): string | undefined => {
-  const held = summaries.findLast((summary) => repeats(text, summary));
-  return held === undefined ? undefined : contentHash(held);
-};
-
 /** Sessions whose replies it holds, all of it in a person's words. */
 function quotes(
   { messages }: Pick<RequestSketch, "messages">,
@@ -392,25 +357,20 @@ function quotes(
   return new Set(sessions.filter(isQuoted));
 }
 
-/** A line that may be found in a text that was put between tags or cut at its ends. */
-const LEAST_LINE = 40;
-
-function repeats(text: string, summary: string): boolean {
-  if (text.includes(summary.trim())) return true;
-  const lines = summary.split("\n").filter((line) => line.trim().length >= LEAST_LINE);
-  const found = lines.filter((line) => text.includes(line.trim()));
-  return lines.length > 1 && found.length * 2 >= lines.length;
-}
-
 function kindOf(request: RequestSketch, session: KnownSession, found: Found): RequestKind {
   const { end } = found;
   if (request.client.compacts || asksForSummary(request)) return "compaction";
+  if (isForeignWish(request, session)) return "compaction";
   if (isToolless(request, session)) return goesOn(request, session, found) ? "turn" : "side";
   const own = new Set(session.tools);
   const shared = request.tools.filter((tool) => own.has(tool)).length;
   if (shared * 2 < own.size && request.head !== session.head) return "side";
   return end !== undefined && end.kind === "side" && isLike(request, end) ? "side" : "turn";
 }
+
+/** In a session without tools the system prompt alone tells that it is not its person who asks. */
+const isForeignWish = (request: RequestSketch, { tools, head }: KnownSession) =>
+  tools.length + request.tools.length === 0 && head !== request.head && mayAskForSummary(request);
 
 const isToolless = (request: RequestSketch, session: KnownSession) =>
   request.tools.length === 0 && session.tools.length > 0;
@@ -422,19 +382,5 @@ const isToolless = (request: RequestSketch, session: KnownSession) =>
 function goesOn(request: RequestSketch, session: KnownSession, found?: Found): boolean {
   if (request.head !== session.head || isAsking(request.messages.at(-1))) return false;
   if (found?.end !== undefined) return found.end.kind === "turn";
-  return found?.isNamed === true || summaryIn(request.messages, session) !== undefined;
+  return found?.isNamed === true || summaryIn(request, session) !== undefined;
 }
-
-/** Clients ask at length; a person who wants a summary does not. */
-const LEAST_ASKING = 800;
-
-const wantsSummary = (text: string) => /\b(?:summar|compact|condens)/i.test(text);
-
-const isAsking = (message: SketchedMessage | undefined): boolean =>
-  message !== undefined &&
-  message.speaker !== "model" &&
-  message.text.length >= LEAST_ASKING &&
-  wantsSummary(message.text);
-
-const asksForSummary = ({ messages }: RequestSketch): boolean =>
-  isAsking(messages.at(-1)) && messages.some(({ speaker }) => speaker === "model");

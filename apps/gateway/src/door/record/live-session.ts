@@ -182,6 +182,17 @@ export class LiveSession {
     await takeBackBehind(this.#conversation, this.#conversation.session.branch().length - 1);
   }
 
+  /** What was stored last, by these tokens, stays in the file alone; where more came since, it stays. */
+  async takeBack(tokens: readonly string[]): Promise<void> {
+    const found = tokens.flatMap(
+      (token) => this.stored.findLast((one) => one.token === token)?.entries ?? [],
+    );
+    const ids = new Set(found);
+    const branch = this.#conversation.session.branch();
+    const from = branch.findLastIndex(({ id }) => !ids.has(id)) + 1;
+    if (from < branch.length) await takeBackBehind(this.#conversation, from);
+  }
+
   /** Before anything is stored of a new session, so that it is found again whatever happens. */
   async begin(event: RequestEvent, notes: SessionNotes): Promise<void> {
     if (this.#isBegun) return;

@@ -355,6 +355,7 @@ async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMe
     }),
   );
   const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
+  if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
   const isBeside = turn.match.kind !== "turn" && groups.length === 0;
   const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
   let at = 0;

@@ -21,6 +21,8 @@ export interface Ask {
   wantsWords: boolean;
   /** True: it shows calls of the conversation under ids that tell them. Absent: it need not. */
   showsIds?: boolean;
+  /** True: nothing tells it from what a person asks, but what its client does with the reply. */
+  isBrief?: boolean;
   take(reply: Reply | null): void;
 }
 
@@ -139,7 +141,8 @@ export class Agent {
 
   #turnAsk(): Ask {
     this.#requests++;
-    const plans = this.#isPlanning();
+    const hasNone = this.habits.tools.length === 0;
+    const plans = hasNone || this.#isPlanning();
     const request = this.#write(this.said, plans ? { tools: [] } : {});
     return {
       kind: "turn",
@@ -168,7 +171,7 @@ export class Agent {
       kind: "turn",
       request,
       headers: this.#headers(),
-      wantsWords: false,
+      wantsWords: this.habits.tools.length === 0,
       take: (reply) => {
         if (reply === null) this.#askAgain(request);
         else this.#take(reply);
@@ -222,10 +225,12 @@ export class Agent {
     const { compaction } = this.habits;
     // Without a call there is no id that would survive, and some clients name nothing else.
     const hasCalls = this.said.some((one) => one.by === "model" && one.calls.length > 0);
-    if (compaction === undefined || !hasCalls) return undefined;
+    const hasReplies = this.said.some(({ by }) => by === "model");
+    const mayCompact = hasCalls || (this.habits.tools.length === 0 && hasReplies);
+    if (compaction === undefined || !mayCompact) return undefined;
     const { asks, headers = {}, inBackground = false } = compaction;
     const history = [...this.said];
-    const prompt = madeUp(ASK_FOR_SUMMARY);
+    const prompt = madeUp(compaction.prompt ?? ASK_FOR_SUMMARY);
     const told = history.map((one) => ("text" in one ? one.text : "(result)")).join("\n");
     this.#compacts = true;
     this.#isPaused = !inBackground;
@@ -237,6 +242,7 @@ export class Agent {
       ),
       headers: { ...this.#headers(), ...headers },
       wantsWords: true,
+      isBrief: compaction.prompt !== undefined,
       take: (reply) => {
         this.#isPaused = false;
         this.#compacts = false;

@@ -10,6 +10,8 @@ export interface CompactionHabit {
    */
   asks: "history" | "toolless" | "text";
   headers?: Record<string, string>;
+  /** By what it asks, where that is so short that a person may have said it. Absent: at length. */
+  prompt?: string;
   /** What the next request begins with; `said` does not hold what was asked and answered. */
   restart(said: readonly Said[], summary: string): Said[];
   /** True: the next turn does not wait for the summary. Absent: it does. */
@@ -69,6 +71,24 @@ const lastOf = (said: readonly Said[]) => persons(said).slice(-1);
 function newestPair(said: readonly Said[]): Said[] {
   const from = said.findLastIndex((one) => one.by === "model" && one.calls.length > 0);
   return from < 0 ? lastOf(said) : said.slice(from);
+}
+
+/** What the client itself says first. */
+const isIntroduction = (said: Said) => said.by === "person" && said.text.startsWith("<");
+
+/** What the client says first, and the newest that the person said: no older summary. */
+function newestWords(said: readonly Said[], most: number): Said[] {
+  const own = persons(said).filter((one) => one.isSummary === undefined);
+  const words = own.filter((one) => !isIntroduction(one));
+  return [...own.filter(isIntroduction), ...words.slice(-most)];
+}
+
+/** All behind the summary by which it went on already; else the newest turns, whole. */
+function behindSummary(said: readonly Said[]): Said[] {
+  const before = said.findIndex(({ isSummary }) => isSummary === true);
+  if (before >= 0) return said.slice(before + 1);
+  const asked = [...said.entries()].filter(([, { by }]) => by === "person");
+  return said.slice(asked.at(-2)?.[0] ?? 0);
 }
 
 const TOOLS = ["bash", "edit", "glob", "grep", "read", "write"];
@@ -242,6 +262,65 @@ export const HABITS: readonly Habits[] = [
 
 const named = (name: string): Habits => HABITS.find((habits) => habits.name === name)!;
 
+/** The same agent, which goes on from other messages after its compaction. */
+const goingOnFrom = (
+  name: string,
+  how: string,
+  restart: CompactionHabit["restart"],
+  more: Partial<Habits> = {},
+): Habits => {
+  const { compaction, ...habits } = named(name);
+  return { ...habits, ...more, name: `${name} ${how}`, compaction: { ...compaction!, restart } };
+};
+
+/** Agents that go on from less, or from more, than those above. */
+const SHORTENING: readonly Habits[] = [
+  ...[1, 3].flatMap((most) =>
+    ["kimi", "codex"].map((name) =>
+      goingOnFrom(name, `keeping ${most} of the person's messages`, (said, summary) => [
+        ...newestWords(said, most),
+        made(`So far:\n${summary}`),
+      ]),
+    ),
+  ),
+  goingOnFrom("kimi", "keeping no older summary", (said, summary) => [
+    ...newestWords(said, Number.POSITIVE_INFINITY),
+    made(`So far:\n${summary}`),
+  ]),
+  ...["pi", "cline"].map((name) =>
+    goingOnFrom(name, "replacing only its summary", (said, summary) => [
+      made(`<summary>${summary}</summary>`),
+      ...behindSummary(said),
+    ]),
+  ),
+  goingOnFrom("copilot", "replacing only its summary", (said, summary) => [
+    made(`Summary: ${summary}`),
+    ...behindSummary(said),
+  ]),
+];
+
+/** Programs that ask for a summary in few words, in the midst of the conversation. */
+const BRIEF: readonly Habits[] = [["read", "write"], []].flatMap((tools) =>
+  (["history", "toolless"] as const).map((asks): Habits => {
+    const how = tools.length === 0 ? "no tools" : asks === "history" ? "its tools" : "tools away";
+    return {
+      name: `a program asking briefly with ${how}${tools.length === 0 ? `, ${asks}` : ""}`,
+      api: asks === "history" ? "openai-completions" : "anthropic-messages",
+      head: ["You are helpful."],
+      tools,
+      before: [],
+      compaction: {
+        asks,
+        prompt: "Create a summary of the conversation above:",
+        restart: (said, summary) =>
+          asks === "history"
+            ? [made(`Summary of conversation earlier: ${summary}`), ...newestWords(said, 1)]
+            : [...persons(said).slice(0, 1), made(summary), ...newestPair(said)],
+      },
+    };
+  }),
+);
+
 const WINDOWED: readonly Habits[] = HABITS.map(({ compaction, ...habits }) => ({
   ...{ ...habits, name: `${habits.name} in windows`, hasWindows: true },
   // What a window begins again with may be another's as well, unless its words are its own.
@@ -260,6 +339,8 @@ export const ODD_HABITS: readonly Habits[] = [
   ),
   { ...named("gemini"), name: "gemini without ids, masking", ids: false, isWordless: true },
   { ...named("gemini"), name: "gemini with restarting ids", ids: "restarting", isWordless: true },
+  ...SHORTENING,
+  ...BRIEF,
   ...WINDOWED,
   { ...named("claude-code"), name: "claude-code with reminders", reminds: true, plans: false },
   {

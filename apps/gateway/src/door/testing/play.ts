@@ -28,6 +28,8 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   const labels = new Map<string, string>();
   const sessions = new Map<string, string>();
   const stored = new Map<string, number>();
+  /** By what a wish for a summary is found that seemed to be a turn. */
+  const briefly = new Map<string, string>();
   const wrong: string[] = [];
   const ways = new Set<MatchedBy>();
 
@@ -48,7 +50,7 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
       text:
         calls > 0 && (isWordless || chance.happens(0.5))
           ? ""
-          : `A reply of many and more and still more words, number ${++count}.`,
+          : `A reply of many and more and still more words, of which this is number ${++count}.`,
       thinking: own.api === "openai-completions" && chance.happens(0.5) ? "" : `t${++count}`,
       calls: Array.from({ length: calls }, (_, index) => ({
         ...{ id: agent.idOf(index, "read"), name: "read" },
@@ -84,6 +86,13 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     const { session, match, plan, sketch } = handled;
     flights.push({ agent, ask, handled });
     const tell = (text: string) => wrong.push(`${agent.label}: ${text} (by ${match.by})`);
+    if (ask.isBrief && match.kind === "turn") {
+      // It is stored as a turn until its client goes on by the reply.
+      for (const index of plan.fresh) stored.set(`${session} ${ask.request.uids[index]}`, 1);
+      if (session !== sessions.get(agent.label)) tell("a wish for a summary was split off");
+      briefly.set(agent.label, sketch.messages.at(-1)!.token!);
+      return;
+    }
     if (ask.kind === "beside") {
       if (session === sessions.get(agent.label) && plan.fresh.length > 0)
         tell(`a request beside the session stored ${plan.fresh.length} messages`);
@@ -112,6 +121,11 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     labels.set(session, agent.label);
     sessions.set(agent.label, session);
 
+    const wish = briefly.get(agent.label);
+    if (wish !== undefined && plan.summary !== undefined && plan.fresh.includes(plan.summary)) {
+      if (plan.takenBack?.[0] !== wish) tell("a client's wish for a summary stays on the branch");
+      briefly.delete(agent.label);
+    }
     const leading = ask.request.uids.length === sketch.messages.length;
     if (!leading) tell("its messages were not counted");
     const freshUids = new Set(plan.fresh.map((index) => ask.request.uids[index]));
