@@ -15,8 +15,8 @@ export interface DisplacedReply {
 }
 
 /**
- * Undefined: the reply stands where it was given, or is not there. `firstNew`: where a reply begins of
- * which ids tell that it is not stored.
+ * Undefined: the reply stands where it was given, or is not there. `firstNew`: where a reply begins
+ * of which ids tell that it is not stored.
  */
 export function displacedReply(
   known: KnownRequests,

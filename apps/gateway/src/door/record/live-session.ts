@@ -136,7 +136,7 @@ export class LiveSession {
     return [...kept, ...appended.map(({ id }) => id)];
   }
 
-  /** Of a model that was asked now: whatever its client may not know of was not what it went on by. */
+  /** Of a model that was asked now: it did not go on from what its client may not know of. */
   async appendReply(message: AssistantMessage): Promise<string[]> {
     await this.#setUnsureBeside();
     return this.append([message]);
@@ -182,7 +182,7 @@ export class LiveSession {
     await takeBackBehind(this.#conversation, this.#conversation.session.branch().length - 1);
   }
 
-  /** What was stored last, by these tokens, stays in the file alone; where more came since, it stays. */
+  /** What was stored last, by these tokens, stays in the file alone, unless more came since. */
   async takeBack(tokens: readonly string[]): Promise<void> {
     const found = tokens.flatMap(
       (token) => this.stored.findLast((one) => one.token === token)?.entries ?? [],

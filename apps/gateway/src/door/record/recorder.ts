@@ -1,12 +1,11 @@
 // Stores what comes by the door in sessions, beside its answering.
 import { setImmediate as nextRound } from "node:timers/promises";
-import type { LogPort, TurnReport } from "@clew/engine-core";
+import type { LogPort, ReportParts, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import { type StreamEvent, stepsInSlices, within } from "@clew/plugin-sdk/host";
 import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
 import { liveCall } from "../../events/turn-events.ts";
-import type { TurnReports } from "../../gateway/turn-reports.ts";
 import type { Conversation, Conversations } from "../../sessions/conversations.ts";
 import type { Tracer } from "../../tracing/tracer.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
@@ -65,9 +64,21 @@ export interface Recorder {
   settled(): Promise<void>;
 }
 
+export interface ReportKeeper {
+  /** One that cannot be stored costs nothing but itself. */
+  store(
+    conversation: Conversation,
+    stored: { report: TurnReport; parts: ReportParts },
+  ): Promise<void>;
+  /** Finds out which turn the next one is. */
+  countTurns(conversation: Conversation): Promise<void>;
+  /** The ordinal of the turn under way; undefined = not known. */
+  turnNow(conversation: Conversation): number | undefined;
+}
+
 export interface RecorderParts {
   conversations: Pick<Conversations, "run">;
-  reports: Pick<TurnReports, "store" | "countTurns" | "turnNow">;
+  reports: ReportKeeper;
   costs: Pick<Costs, "mayAsk" | "begin" | "count" | "lose">;
   events: Pick<EventHub, "publish" | "delta" | "followers">;
   tracer: Pick<Tracer, "begin">;
