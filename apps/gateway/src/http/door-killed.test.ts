@@ -24,46 +24,58 @@ async function startModel() {
   };
 }
 
-/** A home whose reply is stored, and not in the journal. */
-async function killedBehindReply(said: readonly Said[]) {
+const BEFORE: readonly Said[] = [
+  person("Hello."),
+  { uid: null, by: "model", text: "Reply 0.", calls: [] },
+];
+const QUESTION = person("What is it?");
+const ASKED = [...BEFORE, QUESTION];
+
+/** A home whose newest reply is stored, and in the journal or not. */
+async function killedBehindReply({ isWrittenDown = false } = {}) {
   const config = await startModel();
   const first = await startTestGateway(config);
-  const { text, answer } = await ask(first, api, said, sent);
-  expect(text).toBe("Reply 0.");
+  await ask(first, api, BEFORE.slice(0, 1), sent);
+  const { text, answer } = await ask(first, api, ASKED, sent);
+  expect(text).toBe("Reply 1.");
   const session = answer.headers.get("x-clew-session")!;
   await first.stop();
   const found = await createSessionStore({ home: first.home }).find(session);
   const file = doorJournalFile(found!.file);
   const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
-  expect(lines.pop()).toContain('"reply"');
+  expect(lines.at(-1)).toContain('"reply"');
+  if (!isWrittenDown) lines.pop();
   await writeFile(file, `${lines.join("\n")}\n`);
   return { session, again: await startTestGateway(config, first.home) };
 }
 
-describe("a reply that is stored when its gateway is killed, and not written down", () => {
-  const question = person("What is it?");
+describe("a reply that is stored when its gateway is killed, whether it is written down or not", () => {
+  const before = ["Hello.", "Reply 0.", "What is it?"];
 
-  it("stands beside the one that its client got when it asked again", async () => {
-    const { session, again } = await killedBehindReply([question]);
-    const { text, answer } = await ask(again, api, [question], sent);
-    expect([text, answer.headers.get("x-clew-session")]).toEqual(["Reply 1.", session]);
-    await expect.poll(() => textsIn(again, session)).toEqual(["What is it?", "Reply 1."]);
-  });
+  it.each([false, true])(
+    "stands beside the one that its client got when it asked again: %s",
+    async (isWrittenDown) => {
+      const { session, again } = await killedBehindReply({ isWrittenDown });
+      const { text, answer } = await ask(again, api, ASKED, sent);
+      expect([text, answer.headers.get("x-clew-session")]).toEqual(["Reply 2.", session]);
+      await expect.poll(() => textsIn(again, session)).toEqual([...before, "Reply 2."]);
+    },
+  );
 
-  it("is the same where its client has it", async () => {
-    const { session, again } = await killedBehindReply([question]);
-    const reply: Said = { uid: null, by: "model", text: "Reply 0.", calls: [] };
-    await ask(again, api, [question, reply, person("And then?")], sent);
+  it.each([false, true])("is the same where its client has it: %s", async (isWrittenDown) => {
+    const { session, again } = await killedBehindReply({ isWrittenDown });
+    const reply: Said = { uid: null, by: "model", text: "Reply 1.", calls: [] };
+    await ask(again, api, [...ASKED, reply, person("And then?")], sent);
     await expect
       .poll(() => textsIn(again, session))
-      .toEqual(["What is it?", "Reply 0.", "And then?", "Reply 1."]);
+      .toEqual([...before, "Reply 1.", "And then?", "Reply 2."]);
   });
 
-  it("stays where a person said something behind it", async () => {
-    const { session, again } = await killedBehindReply([question]);
+  it.each([false, true])("stays where a person said something behind it: %s", async (isWritten) => {
+    const { session, again } = await killedBehindReply({ isWrittenDown: isWritten });
     await again.say("From the page.", { session });
-    await ask(again, api, [question], sent);
+    await ask(again, api, ASKED, sent);
     const texts = await textsIn(again, session);
-    expect(texts.slice(0, 3)).toEqual(["What is it?", "Reply 0.", "From the page."]);
+    expect(texts.slice(0, 5)).toEqual([...before, "Reply 1.", "From the page."]);
   });
 });

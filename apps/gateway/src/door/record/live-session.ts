@@ -72,7 +72,7 @@ export class LiveSession {
   /** The last turn that was answered. Absent: none was since the session is open. */
   sent?: SentRequest;
   /** The newest that was stored, and to what. Absent: none was since the session is open. */
-  lastReply?: LastReply;
+  lastReply: LastReply | undefined;
   readonly stored: StoredMessage[] = [];
   /** Names of calls, by id. */
   readonly toolNames = new Map<string, string>();
@@ -111,6 +111,7 @@ export class LiveSession {
     for (const entry of branch) live.#meet(entry);
     const leafId = journal?.lines.at(-1)?.leafId ?? null;
     const known = branch.findIndex(({ id }) => id === leafId);
+    live.lastReply = lastReplyIn(journal?.lines.at(-1));
     const newest = live.newestReply();
     const isPart = newest?.id === leafId && newest.message.stopReason === "aborted";
     if (isPart) live.#unsure = branch.slice(-1);
@@ -289,6 +290,14 @@ function entryOf(message: AgentMessage): NewTranscriptEntry {
     ...{ type: "custom_message", customType, content },
     ...(display !== undefined && { display }),
   };
+}
+
+/** Whether its client has it nobody knows any more: who asks just so again has not. */
+function lastReplyIn(line: JournalLine | undefined): LastReply | undefined {
+  const entryId = line?.stored.at(-1)?.entries.at(-1);
+  if (line?.event.type !== "reply" || entryId === undefined || line.event.kind !== "turn")
+    return undefined;
+  return { entryId, end: line.event.end, at: 0, gone: AbortSignal.abort() };
 }
 
 function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefined {

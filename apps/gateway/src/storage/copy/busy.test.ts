@@ -12,7 +12,12 @@ import {
 import { runClew } from "../../testing/command.ts";
 import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
+import { keptByLossless } from "../../testing/kept-by-lossless.ts";
 import type { CopyResult } from "./result.ts";
+
+/** Numbers of messages, by their ids. */
+const numbersIn = (home: string) =>
+  keptByLossless(home).messages.map(({ seq, conversation, id }) => [seq, conversation, id]);
 
 const SESSIONS = 12;
 const COPIES = 3;
@@ -60,10 +65,11 @@ describe.skipIf(whyNoPostgres() !== null)(
         }),
       );
     }
-    const onFiles = (home: string) => startTestGateway({ door: { enabled: false } }, home);
+    const engine = { plugins: { slots: { contextEngine: "lossless" } }, door: { enabled: false } };
+    const onFiles = (home: string) => startTestGateway(engine, home, {}, { withPlugins: true });
     const onPostgres = (home: string, url: string) => {
       const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
-      return startTestGateway({ storage, door: { enabled: false } }, home);
+      return startTestGateway({ ...engine, storage }, home, {}, { withPlugins: true });
     };
     /** Copies some times while it writes, then without it. */
     async function copyBeside(
@@ -106,9 +112,12 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(await heldBy(here)).toEqual(said);
       const backToFiles = ["--from", url, "--to", "files"];
       await copyBeside(here, said, { home: third!, args: backToFiles });
+      // What the engine knows of messages came along, under the same numbers.
+      expect(numbersIn(third!)).toEqual(numbersIn(other!));
       const again = await onFiles(third!);
       expect(await heldBy(again)).toEqual(said);
       await again.stop();
+      expect(numbersIn(third!)).toEqual(numbersIn(other!));
 
       // The home where all began is brought up to what was said since, byte for byte.
       expect(await copy(home!, backToFiles)).toMatchObject({ code: 0, left: [] });
