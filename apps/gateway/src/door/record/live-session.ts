@@ -143,10 +143,11 @@ export class LiveSession {
     return this.append([message]);
   }
 
-  /** It stays in the file alone. */
+  /** It stays in the file alone, unless more came since than what was stored with it. */
   async #setUnsureBeside(): Promise<void> {
-    const [first] = this.#unsure.splice(0);
-    if (first === undefined) return;
+    const unsure = this.#unsure.splice(0);
+    const [first] = unsure;
+    if (first === undefined || !isStoredAtOnce(unsure)) return;
     const branch = this.#conversation.session.branch();
     const from = branch.findIndex(({ id }) => id === first.id);
     if (from >= 0) await takeBackBehind(this.#conversation, from);
@@ -303,6 +304,16 @@ function lastReplyIn(line: JournalLine | undefined): LastReply | undefined {
 function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefined {
   if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
   return { id, message: entry.message };
+}
+
+/** By a door, which says of all messages of a request that they came when it did. */
+function isStoredAtOnce(entries: readonly TranscriptEntry[]): boolean {
+  const messages = entries.flatMap((entry) => messageOf(entry) ?? []);
+  return messages.every(
+    (message) =>
+      message.timestamp === messages[0]!.timestamp &&
+      !(message.role === "user" && message.idempotencyKey !== undefined),
+  );
 }
 
 /** How many messages are those entries, in their order. */

@@ -29,6 +29,9 @@ const SWEEP_MS = 500;
 /** How often a gateway asks for those who wait to hear who has a session, at most. */
 const LOOK_MS = 250;
 
+/** How often it looks for work of gateways that died, at least, s. */
+const SUPERVISE_S = 10;
+
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
 export async function openInPostgres(
   { url, connections }: { url: string; connections: number },
@@ -66,7 +69,10 @@ export async function openInPostgres(
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
   const queue = await store
-    .openQueue({ onTrouble: (why) => log?.warn(`what gateways do together waits: ${why}`) })
+    .openQueue({
+      onTrouble: (why) => log?.warn(`what gateways do together waits: ${why}`),
+      superviseSeconds: Math.min(SUPERVISE_S, Math.ceil(config.storage.deadAfterSeconds)),
+    })
     .catch(async (error: unknown) => {
       await store.close();
       throw error;
