@@ -143,11 +143,11 @@ export class LiveSession {
     return this.append([message]);
   }
 
-  /** It stays in the file alone, unless more came since than what was stored with it. */
+  /** It stays in the file alone, unless somebody talked to the session behind it elsewhere. */
   async #setUnsureBeside(): Promise<void> {
     const unsure = this.#unsure.splice(0);
     const [first] = unsure;
-    if (first === undefined || !isStoredAtOnce(unsure)) return;
+    if (first === undefined || !unsure.every(isOfDoor)) return;
     const branch = this.#conversation.session.branch();
     const from = branch.findIndex(({ id }) => id === first.id);
     if (from >= 0) await takeBackBehind(this.#conversation, from);
@@ -306,15 +306,11 @@ function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefin
   return { id, message: entry.message };
 }
 
-/** By a door, which says of all messages of a request that they came when it did. */
-function isStoredAtOnce(entries: readonly TranscriptEntry[]): boolean {
-  const messages = entries.flatMap((entry) => messageOf(entry) ?? []);
-  return messages.every(
-    (message) =>
-      message.timestamp === messages[0]!.timestamp &&
-      !(message.role === "user" && message.idempotencyKey !== undefined),
-  );
-}
+/** Messages of Clew's own sessions have keys by which they are known; a door's have none. */
+const isOfDoor = (entry: TranscriptEntry): boolean => {
+  const message = messageOf(entry);
+  return message?.role !== "user" || message.idempotencyKey === undefined;
+};
 
 /** How many messages are those entries, in their order. */
 function startInCommon(
