@@ -5,12 +5,12 @@ import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import type { JobStore } from "../cron/job-store.ts";
-import type { DoorJournals } from "../door/memory/door-journals.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Series } from "../metrics/series.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
+import type { DoorJournals } from "./door-journals.ts";
 
 /** What storage is opened by. */
 export interface StorageRequest {

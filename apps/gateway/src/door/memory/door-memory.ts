@@ -1,7 +1,8 @@
 // What the door knows of all sessions, within bounds, and again after a restart.
+
+import type { DoorJournals } from "../../storage/door-journals.ts";
 import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
-import type { DoorJournals } from "./door-journals.ts";
-import { NO_NOTES, type ReadJournal, type SessionNotes } from "./journal-lines.ts";
+import { NO_NOTES, type ReadJournal, readJournal, type SessionNotes } from "./journal-lines.ts";
 
 export interface DoorMemory {
   readonly known: KnownRequests;
@@ -64,7 +65,10 @@ export function createDoorMemory(
   };
   const load = async () => {
     const bounds = { maxBytes: journalBytes, maxFiles: mostSessions };
-    for await (const journal of journals.all(agentId, bounds)) learnAll(journal);
+    for await (const text of journals.all(agentId, bounds)) {
+      const journal = readJournal(text);
+      if (journal !== undefined) learnAll(journal);
+    }
     known.closeAll();
   };
   return {

@@ -1,12 +1,9 @@
 // Finds and reads the journals that stand beside sessions.
-import { constants } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "../../own-files.ts";
+import { appendNow } from "../../sessions/append-now.ts";
 import { agentPaths, doorJournalFile } from "../../sessions/paths.ts";
-import { noteWrite } from "../../sessions/writes.ts";
-import type { DoorJournals, JournalBounds } from "./door-journals.ts";
-import { type ReadJournal, readJournal } from "./journal-lines.ts";
+import type { DoorJournals, JournalBounds } from "../../storage/door-journals.ts";
 
 const ENDING = ".jsonl.door";
 
@@ -17,7 +14,7 @@ export const fileJournals = (home: string): DoorJournals => ({
   all: (agentId, bounds) => readJournals(agentPaths(home, agentId).sessions, bounds),
   of({ sessionFile }) {
     const file = doorJournalFile(sessionFile);
-    return { read: () => readOne(file), append: async (text) => appendTo(file, text) };
+    return { read: () => readOne(file), append: async (text) => appendNow(file, text) };
   },
 });
 
@@ -28,7 +25,7 @@ export const fileJournals = (home: string): DoorJournals => ({
 async function* readJournals(
   folder: string,
   { maxBytes, maxFiles }: JournalBounds,
-): AsyncGenerator<ReadJournal> {
+): AsyncGenerator<string> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(ENDING));
   const files: { file: string; size: number; usedAt: number }[] = [];
   for (const name of names) {
@@ -48,23 +45,5 @@ async function* readJournals(
   }
 }
 
-async function readOne(file: string): Promise<ReadJournal | undefined> {
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  return text === undefined ? undefined : readJournal(text);
-}
-
-/** Neither flushed nor large, so that no other thread need be asked. */
-export function appendTo(file: string, text: string): void {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const fd = openSync(file, flags, 0o600);
-  try {
-    const { size } = fstatSync(fd);
-    const last = Buffer.alloc(1);
-    const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== 10;
-    const bytes = Buffer.from(isTorn ? `\n${text}` : text);
-    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-  } finally {
-    closeSync(fd);
-    noteWrite(file);
-  }
-}
+const readOne = (file: string): Promise<string | undefined> =>
+  readFile(file, "utf8").catch(() => undefined);

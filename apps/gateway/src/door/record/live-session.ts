@@ -10,15 +10,16 @@ import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
 import { takeBackBehind } from "../../sessions/undo-turn.ts";
+import type { DoorJournals, SessionJournal } from "../../storage/door-journals.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
 import { callKeys } from "../match/call-key.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
-import type { DoorJournals, SessionJournal } from "../memory/door-journals.ts";
 import {
   encodeHeader,
   encodeLine,
   type JournalLine,
+  readJournal,
   type SessionNotes,
   type StoredMessage,
 } from "../memory/journal-lines.ts";
@@ -101,7 +102,7 @@ export class LiveSession {
     journals: Pick<DoorJournals, "of">,
   ): Promise<LiveSession> {
     const live = new LiveSession(conversation, journals.of(conversation.session.session));
-    const journal = await live.#journal.read();
+    const journal = readJournal((await live.#journal.read()) ?? "");
     live.#isBegun = journal !== undefined;
     for (const { event, stored } of journal?.lines ?? []) {
       if (event.type === "request") live.#before = event;

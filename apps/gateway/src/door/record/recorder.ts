@@ -7,14 +7,14 @@ import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
 import { liveCall } from "../../events/turn-events.ts";
 import type { Conversation, Conversations } from "../../sessions/conversations.ts";
+import type { DoorJournals } from "../../storage/door-journals.ts";
 import type { Tracer } from "../../tracing/tracer.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { endedHere } from "../call/under-way.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
-import type { DoorJournals } from "../memory/door-journals.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
-import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
+import { readJournal, type SessionNotes, type StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
@@ -329,7 +329,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const read = ({ session: { session } }: Conversation) => parts.journals.of(session).read();
         // Where it still cannot be opened, the next request of anybody tries it again.
         const found = await conversations.run(key, read).then(
-          (journal) => ({ journal }),
+          (text) => ({ journal: text === undefined ? undefined : readJournal(text) }),
           () => undefined,
         );
         if (found === undefined || isBusy(key) || pending.has(key)) continue;

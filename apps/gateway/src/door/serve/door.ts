@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { fromJson } from "../../own-json.ts";
+import type { DoorJournals } from "../../storage/door-journals.ts";
 import type { StartedSession } from "../../subagents/session-tree.ts";
 import { createAskAcross } from "../across/answer-across.ts";
 import { createRememberedReplies } from "../across/remembered-replies.ts";
 import { type BodyReader, createBodyReader } from "../body/read-body.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
-import type { DoorJournals } from "../memory/door-journals.ts";
 import { createDoorMemory, type DoorMemory } from "../memory/door-memory.ts";
 import { createLookUp } from "../recall/look-up.ts";
 import { createRecorder, type RecorderParts } from "../record/recorder.ts";

@@ -2,15 +2,14 @@
 import { ContextEngineError, type EngineRows } from "@clew/plugin-sdk/core";
 import type { PostgresReader } from "@clew/store-postgres";
 import writeFileAtomic from "write-file-atomic";
+import { appendNow } from "../../sessions/append-now.ts";
+import { doorJournalFile } from "../../sessions/paths.ts";
 import type {
   DoorJournals,
   JournalBounds,
   JournalSession,
   SessionJournal,
-} from "../../door/memory/door-journals.ts";
-import { appendTo } from "../../door/memory/journal-files.ts";
-import { type ReadJournal, readJournal } from "../../door/memory/journal-lines.ts";
-import { doorJournalFile } from "../../sessions/paths.ts";
+} from "../door-journals.ts";
 import { DOOR_ROWS, lastNumber, rowsOfText, textOfRows } from "./door-rows.ts";
 
 export interface PostgresJournalsParts {
@@ -34,11 +33,11 @@ async function newest(
   store: PostgresJournalsParts["store"],
   agentId: string,
   { maxBytes, maxFiles }: JournalBounds,
-): Promise<ReadJournal[]> {
+): Promise<string[]> {
   const sessions = (await store.list())
     .filter((each) => each.agentId === agentId)
     .sort((one, other) => other.changedAt - one.changedAt);
-  const found: ReadJournal[] = [];
+  const found: string[] = [];
   let left = maxBytes;
   for (let at = 0; at < sessions.length && left > 0; at += SESSIONS_AT_A_TIME) {
     const some = sessions.slice(at, at + SESSIONS_AT_A_TIME).map(({ sessionId }) => sessionId);
@@ -47,8 +46,7 @@ async function newest(
       const text = textOfRows(all.get(sessionId) ?? []);
       left -= text.length;
       if (text === "" || left < 0 || found.length === maxFiles) continue;
-      const journal = readJournal(text);
-      if (journal !== undefined) found.push(journal);
+      found.push(text);
     }
   }
   return found;
@@ -78,7 +76,7 @@ function journalOf(session: JournalSession, rows: Pick<EngineRows, "of">): Sessi
       const text = await load();
       if (text === "") return undefined;
       await writeFileAtomic(copy, text, { mode: 0o600 });
-      return readJournal(text);
+      return text;
     },
     async append(text) {
       if (end === undefined) await load();
@@ -91,7 +89,7 @@ function journalOf(session: JournalSession, rows: Pick<EngineRows, "of">): Sessi
           "SESSION_LOCKED",
           `The session ${session.sessionKey} is another gateway's by now.`,
         );
-      appendTo(copy, text);
+      appendNow(copy, text);
     },
   };
 }

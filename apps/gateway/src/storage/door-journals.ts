@@ -1,5 +1,4 @@
 // Where what the door knows of sessions is kept.
-import type { ReadJournal } from "./journal-lines.ts";
 
 /** Of how many sessions and bytes journals are read. */
 export interface JournalBounds {
@@ -18,14 +17,14 @@ export interface JournalSession {
 
 /** Of one session that is open here. */
 export interface SessionJournal {
-  /** Undefined: there is none, or it is no journal. */
-  read(): Promise<ReadJournal | undefined>;
+  /** Its text. Undefined: there is none. */
+  read(): Promise<string | undefined>;
   /** Lines behind those that are there. Throws where they cannot be stored. */
   append(text: string): Promise<void>;
 }
 
 export interface DoorJournals {
-  /** Those used last, the one used longest ago first. */
-  all(agentId: string, bounds: JournalBounds): AsyncIterable<ReadJournal>;
+  /** Texts of those used last, the one used longest ago first. */
+  all(agentId: string, bounds: JournalBounds): AsyncIterable<string>;
   of(session: JournalSession): SessionJournal;
 }
