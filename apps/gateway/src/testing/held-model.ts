@@ -10,6 +10,8 @@ export interface HeldReply {
   finish(): void;
   /** Ends with a call of a tool. */
   callTool(name: string, args: object): void;
+  /** Ends in the middle of it. */
+  breakOff(): void;
 }
 
 export interface HeldModel {
@@ -70,5 +72,6 @@ function replyOn(response: ServerResponse): HeldReply {
       write({}, "tool_calls");
       response.end("data: [DONE]\n\n");
     },
+    breakOff: () => void response.destroy(),
   };
 }

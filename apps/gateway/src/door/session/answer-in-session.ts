@@ -16,7 +16,7 @@ import { type Attendance, createAttendance } from "./attendance.ts";
 import { createAudience } from "./audience.ts";
 import { contentOf, type NewestTurn, newestTurn } from "./newest-turn.ts";
 import { createOpenTurn, type OpenTurn } from "./open-turn.ts";
-import { planRepeat, type RepeatPlan } from "./plan-repeat.ts";
+import { type AnswerFate, planRepeat, type RepeatPlan } from "./plan-repeat.ts";
 import { noSuchReply, notTheNewest, type PlannedSession, planSession } from "./plan-session.ts";
 import { replyId } from "./reply-id.ts";
 import { createTurnClock } from "./turn-clock.ts";
@@ -51,8 +51,8 @@ interface Turns {
   running: Map<string, Running[]>;
   /** Those that wait for a client's results; a session has one turn at a time. */
   waiting: Map<string, Running>;
-  /** The turn of each session whose client went away before it had the whole answer. */
-  left: Map<string, string>;
+  /** What became of the answer of the newest turn of each session. */
+  fates: Map<string, { entryId: string; fate: AnswerFate }>;
 }
 
 export function createSessionAnswers(parts: SessionParts): SessionAnswers {
@@ -62,7 +62,7 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
     ...{ agentId: doorAgent(config), agents: config.agents.list.map(({ id }) => id) },
     ...{ unnamed: door.session.name, newId: parts.newId },
   };
-  const turns: Turns = { running: new Map(), waiting: new Map(), left: new Map() };
+  const turns: Turns = { running: new Map(), waiting: new Map(), fates: new Map() };
   const answer: SessionAnswers["answer"] = async (call, outlet) => {
     const planned = planSession(call, names);
     if ("refused" in planned) return answerWith(outlet, planned.refused);
@@ -79,7 +79,7 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
     if (begun?.turn.waitsFor(newest)) return goOn(parts, begun, request);
     const plan = repeated();
     const running = turns.running.get(planned.key) ?? [];
-    if (plan.kind === "join") return attend(parts, running[plan.at]!, request);
+    if (plan.kind === "join") return void (await attend(parts, running[plan.at]!, request));
     begun?.abort("The client went on without the results of its tools.");
     for (const one of running) if (one.isLeft) one.abort("The client went on without the answer.");
     return runTurn(parts, turns, request);
@@ -116,7 +116,12 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   const { call, ask, newest } = request;
   const { key } = request.planned;
   const controller = new AbortController();
-  const abort = (why: string) => controller.abort(new EndedEarly(why));
+  const abort = (why: string) => {
+    // Its call was heard, and nobody brings the result.
+    if (turns.waiting.get(key) === running && fateOf(turns, key, turn.entryId) !== "left")
+      noteFate(turns, key, turn.entryId, "ended");
+    controller.abort(new EndedEarly(why));
+  };
   const clock = createTurnClock({
     turnMs: agents.defaults.timeoutSeconds * 1000,
     waitMs: door.session.toolWaitSeconds * 1000,
@@ -124,7 +129,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   });
   const attendance = createAttendance({
     ...{ abort, backMs: BACK_MS },
-    note: (isLeft) => noteLeft(turns, key, turn, isLeft),
+    note: (isLeft) => noteFate(turns, key, turn.entryId, isLeft ? "left" : undefined),
   });
   const turn = createOpenTurn({
     ...{ ask, audience: createAudience(), attended: attendance.attended },
@@ -178,6 +183,8 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   parts.sessions
     .send({ key, content, signal, onEvent, client, isWatched, atItsTurn })
     .then((result) => {
+      const isStopped = result.outcome === "aborted" && !signal.aborted;
+      if (isStopped) noteFate(turns, key, turn.entryId, "ended");
       if (result.outcome !== "known") turn.audience.finish(result);
       else if (told !== undefined) tellAgain(turn, key, told);
     })
@@ -193,32 +200,38 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       if (others.length === 0) turns.running.delete(key);
       else turns.running.set(key, others);
     });
-  await attending;
+  const isHeard = await attending;
+  if (isHeard && told !== undefined) noteFate(turns, key, told.entryId, "told");
 }
 
 /** What a turn begins with whose results stand there already. */
 const ASKED_AGAIN =
   "[The client asks again for the answer to this, as it went away before it had it.]";
 
-const MOST_LEFT = 1000;
+const MOST_FATES = 1000;
 
-/** The one that was noted longest ago is forgotten first. */
-function noteLeft({ left }: Turns, key: string, { entryId }: OpenTurn, isLeft: boolean): void {
-  if (entryId === "" || (!isLeft && left.get(key) !== entryId)) return;
-  left.delete(key);
-  if (isLeft) left.set(key, entryId);
-  if (left.size > MOST_LEFT) left.delete(left.keys().next().value!);
+/** The one that was noted longest ago is forgotten first. Undefined: nothing is known any more. */
+function noteFate({ fates }: Turns, key: string, entryId: string, fate: AnswerFate | undefined) {
+  if (entryId === "" || (fate === undefined && fates.get(key)?.entryId !== entryId)) return;
+  fates.delete(key);
+  if (fate !== undefined) fates.set(key, { entryId, fate });
+  if (fates.size > MOST_FATES) fates.delete(fates.keys().next().value!);
+}
+
+function fateOf({ fates }: Pick<Turns, "fates">, key: string, entryId: string) {
+  const noted = fates.get(key);
+  return noted?.entryId === entryId ? noted.fate : undefined;
 }
 
 function repeatedIn(
-  { running, left }: Pick<Turns, "running" | "left">,
+  { running, fates }: Pick<Turns, "running" | "fates">,
   { planned: { key }, call, newest }: Pick<Request, "planned" | "call" | "newest">,
   branch: readonly TranscriptEntry[],
 ): RepeatPlan {
   return planRepeat({
     ...{ asked: newest, isRetry: (retriesOf(call) ?? 0) > 0, branch },
     running: (running.get(key) ?? []).map((turn) => (turn.isAborted ? OVER : turn)),
-    left: { has: (entryId) => left.get(key) === entryId },
+    fateOf: (entryId) => fateOf({ fates }, key, entryId),
   });
 }
 
@@ -257,12 +270,15 @@ async function goOn(parts: SessionParts, running: Running, request: Request): Pr
 const idOf = ({ entryId, answers }: OpenTurn, key: string) =>
   replyId({ key, entryId, answer: answers });
 
-/** Tells a request what its turn says; resolves when nothing more is written to it. */
+/**
+ * Tells a request what its turn says; resolves when nothing more is written to it. True: it was
+ * all written.
+ */
 async function attend(
   { now, log }: SessionParts,
   { turn, attendance }: Running,
   { call, outlet, planned }: Request,
-): Promise<void> {
+): Promise<boolean> {
   const since = performance.now();
   const answering = createAnswering({
     ...{ call, outlet, now, isClients: turn.isClients },
@@ -275,6 +291,7 @@ async function attend(
     ...{ sessionKey: planned.key, client: clientOf(call), wire: call.wire.api, kind: "session" },
     ...{ model: call.request.model, ...answering.told, durationMs: performance.now() - since },
   });
+  return !outlet.gone.aborted;
 }
 
 /** Undefined: the request goes on from where its session is. */

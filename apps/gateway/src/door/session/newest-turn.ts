@@ -1,7 +1,8 @@
 // Finds in a request what is new to a session that has the history already.
 import type { ToolResultMessage, UserBlock } from "@clew/plugin-sdk/core";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { toAgentMessages } from "../transcript/agent-messages.ts";
-import type { DoorRequest, DoorWire } from "../wires/door-wire.ts";
+import type { DoorRequest, DoorWire, JsonObject } from "../wires/door-wire.ts";
 
 export interface NewestTurn {
   /** Of calls that the client was given; a name or an id may be "" where the wire has none. */
@@ -10,15 +11,16 @@ export interface NewestTurn {
   said: readonly UserBlock[];
   /** What is said to the model between the messages, but for its first instructions. */
   system: string;
+  /** What was said and replied right before it. Absent: the request has no reply. */
+  before?: { said: readonly UserBlock[]; text: string };
 }
 
 /** What stands behind the newest message of the model; what was before may be sent, or not. */
 export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): NewestTurn {
   const rest = messages.slice(leading);
-  const start = rest.findLastIndex((message) => wire.look(message).speaker === "model") + 1;
-  const read = toAgentMessages(wire.api, rest.slice(start), {
-    toolNames: new Map(),
-  });
+  const isModels = (message: JsonObject) => wire.look(message).speaker === "model";
+  const start = rest.findLastIndex(isModels) + 1;
+  const read = toAgentMessages(wire.api, rest.slice(start), { toolNames: new Map() });
   const system = read.flatMap((message) =>
     message.role === "custom" ? textsOf(message.content) : [],
   );
@@ -26,6 +28,25 @@ export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): 
     results: read.filter((message) => message.role === "toolResult"),
     said: read.flatMap((message) => (message.role === "user" ? blocksOf(message.content) : [])),
     system: system.join("\n\n"),
+    ...(start > 0 && { before: newestReply(wire, rest.slice(0, start)) }),
+  };
+}
+
+/** The last of these messages are the model's. */
+function newestReply(
+  wire: DoorWire,
+  messages: readonly JsonObject[],
+): NonNullable<NewestTurn["before"]> {
+  const isModels = (message: JsonObject) => wire.look(message).speaker === "model";
+  const replyAt = messages.findLastIndex((message) => !isModels(message)) + 1;
+  const saidAt = messages.slice(0, replyAt).findLastIndex(isModels) + 1;
+  const read = toAgentMessages(wire.api, messages.slice(saidAt), { toolNames: new Map() });
+  return {
+    said: read.flatMap((message) => (message.role === "user" ? blocksOf(message.content) : [])),
+    text: read
+      .map((message) => (message.role === "assistant" ? textOf(message) : ""))
+      .join("")
+      .trim(),
   };
 }
 

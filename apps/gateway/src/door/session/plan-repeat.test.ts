@@ -3,7 +3,13 @@ import type { AgentMessage, ToolResultMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { planRepeat, type RepeatPlan, type RepeatQuestion, type Told } from "./plan-repeat.ts";
+import {
+  type AnswerFate,
+  planRepeat,
+  type RepeatPlan,
+  type RepeatQuestion,
+  type Told,
+} from "./plan-repeat.ts";
 
 const words = (text: string): Told => ({ results: [], said: [{ type: "text", text }] });
 const result = (id: string, text: string): ToolResultMessage => ({
@@ -48,9 +54,11 @@ const turns = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
+const fates = fc.constantFrom<(AnswerFate | undefined)[]>("left", "told", "ended", undefined);
+
 const planFor = (given: Partial<RepeatQuestion>) =>
   planRepeat({
-    ...{ asked: words("a"), isRetry: false, running: [], branch: [], left: new Set<string>() },
+    ...{ asked: words("a"), isRetry: false, running: [], branch: [], fateOf: () => undefined },
     ...given,
   });
 
@@ -58,37 +66,63 @@ const lastWords = (branch: readonly TranscriptEntry[]) =>
   branch.findLastIndex((entry) => entry.type === "message" && entry.message.role === "user");
 
 describe("what is said again", () => {
-  it("stands once, and behind it no reply that says nothing", () => {
+  it("stands once, unless its answer was heard whole or somebody ended it", () => {
     fc.assert(
-      fc.property(turns, fc.boolean(), fc.boolean(), (given, isRetry, isLeft) => {
+      fc.property(turns, fc.boolean(), fates, (given, isRetry, fate) => {
         const branch = branchOf(given.flatMap(({ text, steps, end }) => turnOf(text, steps, end)));
         const at = lastWords(branch);
         const { text, steps, end } = given.at(-1)!;
-        const left = new Set(isLeft ? [branch[at]!.id] : []);
-        const plan = planFor({ branch, left, isRetry, asked: words(text) });
+        const fateOf = (id: string) => (id === branch[at]!.id ? fate : undefined);
+        const plan = planFor({ branch, fateOf, isRetry, asked: words(text) });
         const expected = ((): RepeatPlan["kind"] => {
-          if (end === "whole") return isRetry && isLeft ? "told" : "new";
-          if (steps > 0) return isLeft || isRetry ? "on" : "new";
-          if (end === "empty" || end === "none") return "instead";
-          return isRetry ? "instead" : "new";
+          if (end === "whole")
+            return fate === "left" || (isRetry && fate === "told") ? "told" : "new";
+          const isOver = fate === "ended" && !isRetry;
+          if (steps > 0) return isOver ? "new" : "on";
+          return isOver && end === "partly" ? "new" : "instead";
         })();
         expect(plan.kind).toBe(expected);
         if (plan.kind === "instead") expect(plan.keep).toBe(at);
         if (plan.kind === "on") expect(plan.keep).toBe(branch.length - ENDS[end].length);
+        if (fate !== undefined) return;
+        // Whoever says it, and however often: only behind a whole answer it stands twice.
+        const kept =
+          plan.kind === "instead" || plan.kind === "on" ? branch.slice(0, plan.keep) : branch;
+        const stands = plan.kind === "new" || plan.kind === "instead" ? 1 : 0;
+        const count = (entries: readonly TranscriptEntry[]) => lastWords(entries) === at;
+        expect(Number(count(kept)) + stands).toBe(end === "whole" ? 2 : 1);
+      }),
+    );
+  });
+
+  it("is new where its client has kept what it heard of the answer, and says it behind that", () => {
+    fc.assert(
+      fc.property(turns, fates, fc.nat(3), (given, fate, heard) => {
+        const branch = branchOf(given.flatMap(({ text, steps, end }) => turnOf(text, steps, end)));
+        const { text, end } = given.at(-1)!;
+        const reply = { whole: "yes", partly: "y", failed: "", empty: "", none: "" }[end];
+        const before = { said: words(text).said, text: reply.slice(0, heard) };
+        const plan = planFor({ branch, fateOf: () => fate, asked: { ...words(text), before } });
+        if (before.text !== "") expect(plan.kind).toBe("new");
+        const other = { ...before, said: words("another").said };
+        const asked = { ...words(text), before: other };
+        const without = { branch, fateOf: () => fate, asked: words(text) };
+        expect(planFor({ ...without, asked })).toEqual(planFor(without));
       }),
     );
   });
 
   it("is new where it is another thing", () => {
     fc.assert(
-      fc.property(turns, fc.boolean(), fc.boolean(), (given, isRetry, isLeft) => {
+      fc.property(turns, fc.boolean(), fates, (given, isRetry, fate) => {
         const branch = branchOf(given.flatMap(({ text, steps, end }) => turnOf(text, steps, end)));
-        const left = { has: () => isLeft };
+        const fateOf = () => fate;
+        const isLeft = fate === "left";
         const running = given.map(({ text }) => ({ asked: words(text), isLeft }));
         const asked = words("another");
-        expect(planFor({ branch, left, running, isRetry, asked }).kind).toBe("new");
+        expect(planFor({ branch, fateOf, running, isRetry, asked }).kind).toBe("new");
         const results = { results: [result("another", "seen")], said: [] };
-        expect(planFor({ branch, left, running, isRetry, asked: results }).kind).toBe("new");
+        expect(planFor({ branch, fateOf, running, isRetry, asked: results }).kind).toBe("new");
       }),
     );
   });

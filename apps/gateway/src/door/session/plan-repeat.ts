@@ -1,10 +1,17 @@
 // Decides whether a request says once more what its session was told already.
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import { planUndoTurn } from "../../sessions/undo-turn.ts";
 import { contentOf, type NewestTurn } from "./newest-turn.ts";
 
-export type Told = Pick<NewestTurn, "results" | "said">;
+export type Told = Pick<NewestTurn, "results" | "said" | "before">;
+
+/**
+ * What is known of the answer of a turn: "left" when whoever asked went away before it was whole,
+ * "told" when it was told since, "ended" when a person stopped it, or its client went on without
+ * giving the results that it asked for.
+ */
+export type AnswerFate = "left" | "told" | "ended";
 
 /** A request, and what there is that it could say once more. */
 export interface RepeatQuestion {
@@ -15,8 +22,8 @@ export interface RepeatQuestion {
   running: readonly { asked: Told; isLeft: boolean }[];
   /** What the session holds; empty while turns run in it. */
   branch: readonly TranscriptEntry[];
-  /** The turns whose clients went away before they had the whole answer; ids of messages. */
-  left: { has(entryId: string): boolean };
+  /** By the id of the message that began the turn. Undefined: nobody knows. */
+  fateOf(entryId: string): AnswerFate | undefined;
 }
 
 export type RepeatPlan =
@@ -32,25 +39,42 @@ export type RepeatPlan =
 
 const NEW: RepeatPlan = { kind: "new" };
 
-/** Pure. In doubt it is new: to say something twice costs less than not to hear it. */
-export function planRepeat({ asked, isRetry, running, branch, left }: RepeatQuestion): RepeatPlan {
+/** Pure. The same words are a new message where the answer to them was heard whole. */
+export function planRepeat({
+  asked,
+  isRetry,
+  running,
+  branch,
+  fateOf,
+}: RepeatQuestion): RepeatPlan {
   const at = running.findLastIndex(
     (turn) => isSame(turn.asked, asked) && (asked.results.length > 0 || isRetry || turn.isLeft),
   );
   if (at !== -1) return { kind: "join", at };
   const turn = newestTurnIn(branch);
   if (turn === undefined) return NEW;
-  const isLeft = left.has(turn.entryId);
   if (asked.results.length > 0) {
     if (!answers(turn.results, asked.results)) return NEW;
     return turn.end === "answered" ? toldBy(turn) : { kind: "on", keep: turn.worked };
   }
   if (!isSameJson(turn.content, contentOf(asked))) return NEW;
-  if (turn.end === "answered") return isRetry && isLeft ? toldBy(turn) : NEW;
-  if (turn.results.length > 0) return isLeft || isRetry ? { kind: "on", keep: turn.worked } : NEW;
-  // Nobody asks again by itself for what a person has ended.
-  const hasGivenUp = isRetry || turn.end === "nothing";
-  return hasGivenUp ? { kind: "instead", keep: turn.keep } : NEW;
+  if (!isRetry && goesOnFrom(turn, asked)) return NEW;
+  const fate = fateOf(turn.entryId);
+  if (turn.end === "answered")
+    return fate === "left" || (isRetry && fate === "told") ? toldBy(turn) : NEW;
+  // What somebody ended is over, and who says the same wants it anew.
+  const isOver = fate === "ended" && !isRetry;
+  if (turn.results.length > 0) return isOver ? NEW : { kind: "on", keep: turn.worked };
+  return isOver && turn.end === "partly" ? NEW : { kind: "instead", keep: turn.keep };
+}
+
+/** Its client has kept the turn and what it heard of the answer, and says the same behind them. */
+function goesOnFrom({ content, replies }: NewestTurnIn, { before }: Told): boolean {
+  if (before === undefined || before.text === "" || before.said.length === 0) return false;
+  return (
+    isSameJson(content, contentOf({ results: [], said: before.said })) &&
+    replies.some((reply) => textOf(reply).trim().startsWith(before.text))
+  );
 }
 
 interface NewestTurnIn {
