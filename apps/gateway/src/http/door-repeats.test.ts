@@ -34,7 +34,8 @@ async function leave<Asked>(
   { asked, ...sent }: Sent & { asked: () => Promise<Asked> },
 ): Promise<Asked> {
   const client = new AbortController();
-  const left = request(gateway, api, said, { ...sent, signal: client.signal });
+  const asking = request(gateway, api, said, { ...sent, signal: client.signal });
+  const left = asking.then((answer) => answer.text());
   const heard = await asked();
   client.abort();
   await expect(left).rejects.toThrow();
@@ -47,6 +48,12 @@ const shown = async ({ gateway }: Pick<TestGateway, "gateway">) =>
     const blocks = typeof content === "string" ? [{ text: content }] : (content as object[]);
     return `${role}: ${blocks.map((block) => ("text" in block ? block.text : "call")).join()}`;
   });
+
+/** The turn that runs there has told this of its reply. */
+const hasHeard = ({ gateway }: Pick<TestGateway, "gateway">, text: string) =>
+  expect
+    .poll(() => JSON.stringify(gateway.streams.running("agent:main:work")?.after(0) ?? ""))
+    .toContain(text);
 
 const whole = (reply: HeldReply, text: string) => {
   reply.say(text);
@@ -86,6 +93,93 @@ describe.each(DOOR_APIS)("a message by %s that is sent again", (api) => {
   });
 });
 
+describe.each(DOOR_APIS)("a message by %s whose answer its client did not hear whole", (api) => {
+  const sent = { session: "work" };
+  const notBusy = (gateway: TestGateway) =>
+    expect.poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 5000 });
+
+  it.each([true, false])(
+    "stands once where the client left in the middle and says it again, streamed: %s",
+    async (streaming) => {
+      const gateway = await startHeld();
+      const asked = async () => {
+        const reply = await gateway.model.asked();
+        reply.say("Pai");
+        await hasHeard(gateway, "Pai");
+        return reply;
+      };
+      await leave(gateway, api, [person("pay")], { ...sent, streaming, asked });
+      const again = ask(gateway, api, [person("pay")], { ...sent, streaming });
+      whole(await gateway.model.asked(), "Paid.");
+      expect(await again).toMatchObject({ text: "Paid.", error: null });
+      expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+      // This time it was heard.
+      const more = ask(gateway, api, [person("pay")], { ...sent, streaming });
+      whole(await gateway.model.asked(), "Paid twice.");
+      expect((await more).text).toBe("Paid twice.");
+      expect(await shown(gateway)).toHaveLength(4);
+    },
+  );
+
+  it.each([true, false])(
+    "stands once where the model's server broke it off, streamed: %s",
+    async (streaming) => {
+      const gateway = await startHeld();
+      const cut = ask(gateway, api, [person("pay")], { ...sent, streaming }).catch(() => null);
+      const reply = await gateway.model.asked();
+      reply.say("Pai");
+      await hasHeard(gateway, "Pai");
+      reply.breakOff();
+      await cut;
+      await notBusy(gateway).toBe(false);
+      const again = ask(gateway, api, [person("pay")], { ...sent, streaming });
+      whole(await gateway.model.asked(), "Paid.");
+      expect((await again).text).toBe("Paid.");
+      expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+    },
+  );
+
+  it("is told the answer that is stored, and says it anew once it was told", async () => {
+    const gateway = await startHeld();
+    const asked = () => gateway.model.asked();
+    const reply = await leave(gateway, api, [person("pay")], { ...sent, ...attempt(0), asked });
+    whole(reply, "Paid.");
+    await notBusy(gateway).toBe(false);
+    expect((await ask(gateway, api, [person("pay")], { ...sent, ...attempt(0) })).text).toBe(
+      "Paid.",
+    );
+    expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+    const more = ask(gateway, api, [person("pay")], { ...sent, ...attempt(0) });
+    whole(await gateway.model.asked(), "Paid twice.");
+    expect((await more).text).toBe("Paid twice.");
+    expect(await shown(gateway)).toHaveLength(4);
+  });
+
+  it("is said anew behind what a person stopped, and behind what its client kept of it", async () => {
+    const gateway = await startHeld();
+    const stopped = ask(gateway, api, [person("more")], sent);
+    (await gateway.model.asked()).say("One");
+    await hasHeard(gateway, "One");
+    await gateway.get("/api/sessions/work/abort", post({}));
+    await stopped;
+    const asked = async () => {
+      const reply = await gateway.model.asked();
+      reply.say("Two");
+      await hasHeard(gateway, "Two");
+    };
+    await leave(gateway, api, [person("more")], { ...sent, asked });
+    const heard: Said = { uid: null, by: "model", text: "Two", calls: [] };
+    const kept = [person("more"), heard, person("more")];
+    const again = ask(gateway, api, kept, sent);
+    whole(await gateway.model.asked(), "Three.");
+    expect((await again).text).toBe("Three.");
+    expect(await shown(gateway)).toEqual([
+      ...["user: more", "assistant: One", "user: more", "assistant: Two"],
+      ...["user: more", "assistant: Three."],
+    ]);
+  });
+});
+
 describe.each(DOOR_APIS)("a reply by %s in a session of Clew's", (api) => {
   const told = async (gateway: Awaited<ReturnType<typeof startHeld>>, streaming: boolean) => {
     const sent = { session: "work", ...attempt(0), streaming };
@@ -110,19 +204,25 @@ describe.each(DOOR_APIS)("a reply by %s in a session of Clew's", (api) => {
     },
   );
 
-  it("that the gateway's end cut short gives its place to the same message", async () => {
-    const gateway = await startHeld();
-    const cut = told(gateway, false);
-    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(true);
-    await gateway.gateway.close({ graceMs: 0 });
-    expect((await cut).answer.status).toBe(503);
-    await gateway.stop();
-    const again = await startTestGateway(gateway.model.config, gateway.home);
-    const asked = ask(again, api, [person("pay")], { session: "work", ...attempt(1) });
-    whole(await gateway.model.asked(), "Paid.");
-    expect((await asked).text).toBe("Paid.");
-    expect(await shown(again)).toEqual(["user: pay", "assistant: Paid."]);
-  });
+  it.each([
+    ["counts", attempt(1)],
+    ["does not count", {}],
+  ])(
+    "that the gateway's end cut short gives its place to what a client that %s says again",
+    async (_, more) => {
+      const gateway = await startHeld();
+      const cut = told(gateway, false);
+      await hasHeard(gateway, "Pai");
+      await gateway.gateway.close({ graceMs: 0 });
+      expect((await cut).answer.status).toBe(503);
+      await gateway.stop();
+      const again = await startTestGateway(gateway.model.config, gateway.home);
+      const asked = ask(again, api, [person("pay")], { session: "work", ...more });
+      whole(await gateway.model.asked(), "Paid.");
+      expect((await asked).text).toBe("Paid.");
+      expect(await shown(again)).toEqual(["user: pay", "assistant: Paid."]);
+    },
+  );
 
   it("that waits for its turn is stopped there", async () => {
     const gateway = await startHeld({ gateway: { limits: { runningTurns: 1 } } });
