@@ -81,4 +81,39 @@ describe("an official client that does not wait", () => {
     expect((await paid).text).toBe("Paid.");
     expect(await said()).toMatchObject(PAID);
   });
+
+  it("is heard once when it tries again what broke off (@google/genai)", async () => {
+    const { model, url, said } = await start();
+    const client = new GoogleGenAI({
+      apiKey: "key",
+      httpOptions: { baseUrl: url, headers, retryOptions: { attempts: 3 } },
+    });
+    const paid = client.models.generateContent({ model: "clew", contents: "pay" });
+    const cut = await model.asked();
+    cut.say("Pai");
+    cut.breakOff();
+    const reply = await model.asked();
+    reply.say("Paid.");
+    reply.finish();
+    expect((await paid).text).toBe("Paid.");
+    expect(await said()).toMatchObject(PAID);
+  });
+
+  it("is heard once when its person cancels and says the same (openai)", async () => {
+    const { model, url, said } = await start();
+    const client = new OpenAI({ apiKey: "key", baseURL: `${url}/v1`, defaultHeaders: headers });
+    const messages = [{ role: "user" as const, content: "pay" }];
+    const pay = (signal?: AbortSignal) =>
+      client.chat.completions.create({ model: "clew", messages }, { signal });
+    const cancelled = new AbortController();
+    const given = pay(cancelled.signal);
+    const cut = await model.asked();
+    cut.say("Paid.");
+    cancelled.abort();
+    await expect(given).rejects.toThrow();
+    cut.finish();
+    const { choices } = await pay();
+    expect(choices[0]!.message.content).toBe("Paid.");
+    expect(await said()).toMatchObject(PAID);
+  });
 });
