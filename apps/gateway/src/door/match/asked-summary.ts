@@ -1,6 +1,7 @@
 // Keeps what a conversation was when a summary of it was asked for, and what of that is stored.
 import { type Branch, lengthOfCommonStart } from "./branches.ts";
 import { commonOrder } from "./common-order.ts";
+import { isAnchor } from "./sketch.ts";
 import type { WordMark } from "./word-marks.ts";
 
 export interface AskedSummary {
@@ -84,29 +85,35 @@ const stillOpen = (
 
 /**
  * For messages of a request that goes on by the summary, each by its place in `tokens`, where it was
- * when the summary was asked for. What stands right behind the summary (`summary` is its place) is the
- * end of that; what stands in front of it is some of the rest, the newest words rather than older ones.
+ * when the summary was asked for. What stands right behind the summary, from `behind` on, is the end of
+ * that; what stands in front of it (`summary` is its place) is some of the rest, the newest words rather
+ * than older ones.
  */
 export function placesWhenAsked(
   { tokens: before }: AskedSummary,
   tokens: readonly string[],
-  summary: number,
+  { summary, behind }: { summary: number; behind: number },
 ): Map<number, number> {
   const history = before.slice(0, -1);
   const places = new Map<number, number>();
-  const kept = keptEnd(history, tokens.slice(summary + 1));
-  const left = history.length - kept;
-  for (let at = 0; at < kept; at++) places.set(summary + 1 + at, left + at);
+  const { from: left, kept } = keptRun(history, tokens.slice(behind));
+  for (let at = 0; at < kept; at++) places.set(behind + at, left + at);
   const front = tokens.slice(0, summary).reverse();
   for (const [at, place] of commonOrder(history.slice(0, left).reverse(), front))
     places.set(summary - 1 - at, left - 1 - place);
   return places;
 }
 
-/** How many of the last ones `next` begins with. */
-function keptEnd(before: readonly string[], next: readonly string[]): number {
-  for (let first = Math.max(0, before.length - next.length); first < before.length; first++)
-    if (lengthOfCommonStart(before.slice(first), next) === before.length - first)
-      return before.length - first;
-  return 0;
+/**
+ * The longest run that `next` begins with, the last of several: mostly up to the end, before it where
+ * the client has taken something back since. Words alone tell nothing there.
+ */
+function keptRun(before: readonly string[], next: readonly string[]) {
+  let found = { from: before.length, kept: 0 };
+  for (let from = before.length - 1; from >= 0; from--) {
+    const kept = lengthOfCommonStart(before.slice(from, from + next.length), next);
+    const isRun = from + kept === before.length || next.slice(0, kept).some(isAnchor);
+    if (kept > found.kept && isRun) found = { from, kept };
+  }
+  return found;
 }

@@ -82,7 +82,10 @@ function planTurn(known: KnownRequests, match: Match, request: RequestSketch): I
           ...{ summary: held.index, goesOnBy: held.hash },
           ...(asked?.isTurn && { takenBack: askingOf(asked, session) }),
         };
-  const at = { session: session.id, tip: branch.tip };
+  // What it begins with is where it goes on from, however much of it another window has.
+  const begun = messages[match.stored - 1]?.end;
+  const tip = session.branches.some((each) => each.tip === begun) ? begun! : branch.tip;
+  const at = { session: session.id, tip };
   const isOfIt = (index: number) =>
     index >= match.stored &&
     messages[index]!.speaker === "model" &&
@@ -228,8 +231,11 @@ function standingsOf(
   );
   const isOnce = onceIn(messages);
   const summaryAt = indexes.indexOf(summary ?? -1);
+  const lastMade = indexes.findLastIndex((index) => made.includes(index));
   const places =
-    asked === undefined || summaryAt < 0 ? undefined : placesWhenAsked(asked, all, summaryAt);
+    asked === undefined || summaryAt < 0
+      ? undefined
+      : placesWhenAsked(asked, all, { summary: summaryAt, behind: lastMade + 1 });
   const pending = new Set<number>();
   // Nearly all of them stand before it.
   for (let at = indexes.findLastIndex((index) => index < from) + 1; at < indexes.length; at++) {

@@ -35,7 +35,7 @@ export function fitOfReply(
   }
   if (end.replies.some((reply) => isReply(said, reply)))
     return { fit: "sure", replied: said.length };
-  if (end.replies.some((reply) => isBehindBroken(following.slice(said.length), reply)))
+  if (end.replies.some((reply) => isBehindBroken(following.slice(said.length), reply, end)))
     return { fit: "sure", replied: 0 };
   return { fit: isGivenUp && isLike(request, end) ? "open" : "none", replied: 0 };
 }
@@ -49,7 +49,12 @@ const MOST_ITEMS = 64;
 /** What is shorter is said by anybody. */
 const LEAST_WORDS = 40;
 
-function isBehindBroken(following: readonly SketchedMessage[], reply: KnownReply): boolean {
+/** What is called tells without ids where a model had spoken before: nobody else was asked so. */
+function isBehindBroken(
+  following: readonly SketchedMessage[],
+  reply: KnownReply,
+  { begun }: KnownEnd,
+): boolean {
   let run: SketchedMessage[] = [];
   let runs = 0;
   for (const message of following) {
@@ -60,7 +65,8 @@ function isBehindBroken(following: readonly SketchedMessage[], reply: KnownReply
     if (run.length > MOST_ITEMS) return false;
     const hasId = message.callKeys.some((call) => isNamed(call) && reply.calls.includes(call));
     const isLong = message.text.trim().length >= LEAST_WORDS;
-    if (hasId || (isLong && message.speaker === "model" && isReply(run, reply))) return true;
+    const mayTell = isLong || (begun && message.forms.length > 0);
+    if (hasId || (mayTell && message.speaker === "model" && isReply(run, reply))) return true;
   }
   return false;
 }
