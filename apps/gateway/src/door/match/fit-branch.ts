@@ -109,7 +109,10 @@ function newestReply(
   return last < 0 || from > last ? undefined : { from, to: last + 1 };
 }
 
-/** Anchors first: what people say, they say again and again. */
+/**
+ * Anchors first: what people say, they say again and again. Of equal words before all anchors those
+ * count that stand nearest to the first.
+ */
 function placesOf(before: readonly string[], next: readonly string[]): Map<number, number> {
   const indexes = (tokens: readonly string[]) =>
     tokens.flatMap((token, index) => (isAnchor(token) ? [index] : []));
@@ -121,11 +124,13 @@ function placesOf(before: readonly string[], next: readonly string[]): Map<numbe
   const places = new Map<number, number>();
   let from = { before: 0, next: 0 };
   const fillUpTo = (to: { before: number; next: number }) => {
-    const between = commonOrder(
-      before.slice(from.before, to.before),
-      next.slice(from.next, to.next),
-    );
-    for (const [at, place] of between) places.set(from.next + at, from.before + place);
+    const [old, now] = [before.slice(from.before, to.before), next.slice(from.next, to.next)];
+    if (from.next === 0 && to.next < next.length)
+      for (const [at, place] of commonOrder(old.reverse(), now.reverse()))
+        places.set(to.next - 1 - at, to.before - 1 - place);
+    else
+      for (const [at, place] of commonOrder(old, now))
+        places.set(from.next + at, from.before + place);
     from = { before: to.before + 1, next: to.next + 1 };
   };
   for (const [at, place] of [...anchored].sort(([a], [b]) => a - b)) {
