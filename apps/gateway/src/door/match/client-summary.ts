@@ -19,7 +19,7 @@ export interface HeldSummary {
 }
 
 /** What stands before the first reply. */
-export function frontOf(messages: readonly SketchedMessage[]): readonly SketchedMessage[] {
+function frontOf(messages: readonly SketchedMessage[]): readonly SketchedMessage[] {
   const replied = messages.findIndex(({ speaker }) => speaker === "model");
   return messages.slice(0, Math.max(FRONT, replied < 0 ? MOST_OF_FRONT : replied));
 }

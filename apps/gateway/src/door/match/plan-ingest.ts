@@ -2,7 +2,7 @@
 import { type AskedSummary, placesWhenAsked } from "./asked-summary.ts";
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
-import { frontOf, type HeldSummary, summaryIn } from "./client-summary.ts";
+import { type HeldSummary, summaryIn } from "./client-summary.ts";
 import { displacedReply } from "./displaced-reply.ts";
 import { type BranchFit, fitBranch } from "./fit-branch.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
@@ -120,17 +120,17 @@ function planTurn(known: KnownRequests, match: Match, request: RequestSketch): I
   };
 }
 
-/** Another summary in the place of one before, where nothing else has changed. */
+/** Another summary in the place of the one before, where the rest is known to go on. */
 function inPlace(
   request: RequestSketch,
   session: KnownSession,
   { stored }: Match,
 ): HeldSummary | undefined {
-  const messages = frontOf(request.messages).slice(0, stored);
-  const held = summaryIn({ ...request, messages }, session);
-  if (held === undefined || session.goneOnBy.includes(held.hash)) return undefined;
-  const token = messages[held.index]!.token ?? "";
-  return session.branches.some(({ tokens }) => tokens.includes(token)) ? undefined : held;
+  const [first] = request.messages;
+  const isThere = session.branches.some(({ tokens }) => tokens[0] === first?.token);
+  if (stored === 0 || first === undefined || isThere) return undefined;
+  const held = summaryIn({ ...request, messages: [first] }, session);
+  return held && session.goneOnBy.includes(held.hash) ? undefined : held;
 }
 
 /** What was stored of a request for a summary that seemed to be a turn. */
