@@ -1,4 +1,4 @@
-// Keeps what a conversation was when a summary of it was asked for, and what of that is stored.
+// Keeps what a conversation was when a summary of it was asked for.
 import { type Branch, lengthOfCommonStart } from "./branches.ts";
 import { commonOrder } from "./common-order.ts";
 import { isAnchor } from "./sketch.ts";
@@ -84,10 +84,10 @@ const stillOpen = (
   asked.filter(({ isTurn, end }) => !isTurn || branches.some(({ tip }) => tip === end));
 
 /**
- * For messages of a request that goes on by the summary, each by its place in `tokens`, where it was
- * when the summary was asked for. What stands right behind the summary, from `behind` on, is the end of
- * that; what stands in front of it (`summary` is its place) is some of the rest, the newest words rather
- * than older ones.
+ * For messages of a request that goes on by the summary, each by its place in `tokens`, where it
+ * was when the summary was asked for. What stands right behind the summary, from `behind` on, is
+ * the end of that; what stands in front of it (`summary` is its place) is some of the rest, the
+ * newest words rather than older ones.
  */
 export function placesWhenAsked(
   { tokens: before }: AskedSummary,
@@ -105,8 +105,8 @@ export function placesWhenAsked(
 }
 
 /**
- * The longest run that `next` begins with, the last of several: mostly up to the end, before it where
- * the client has taken something back since. Words alone tell nothing there.
+ * The longest run that `next` begins with, the last of several: mostly up to the end, before it
+ * where the client has taken something back since. Words alone tell nothing there.
  */
 function keptRun(before: readonly string[], next: readonly string[]) {
   let found = { from: before.length, kept: 0 };
