@@ -55,7 +55,7 @@ export function inTree<Row extends { key: string }>(
   return [...placed.values()];
 }
 
-/** In their order: those without a parent, and one of each circle. Each is above the others. */
+/** In their order: those without a parent, and one of each circle. All others are below them. */
 function rootsAmong<Row extends { key: string }>(
   rows: readonly Row[],
   parentOf: (key: string) => string | undefined,

@@ -97,7 +97,7 @@ export async function serviceUninstall(
     if (problem !== null)
       output.note(`clew: ${problem} If ${name} runs, it goes on until it ends.`);
   }
-  return EXIT.done;
+  return problem === null ? EXIT.done : EXIT.failed;
 }
 
 function thisSystem(): System {
