@@ -27,7 +27,7 @@ function frontOf(messages: readonly SketchedMessage[]): readonly SketchedMessage
 /**
  * The first message from `from` on that repeats what the session was answered when a summary was
  * asked for. What a model says does only at the front, where some clients put it behind a question
- * of their own; what a turn was answered counts before the first reply alone.
+ * of their own; what a turn was answered counts up to the first reply alone.
  */
 export function summaryIn(
   request: Pick<RequestSketch, "messages" | "head" | "tools">,
@@ -38,19 +38,16 @@ export function summaryIn(
   const { summaries, asked } = session;
   const marks = marksOf(request, session);
   if (summaries.length === 0 && marks.length === 0) return undefined;
-  let isFront = true;
+  const replied = messages.findIndex(({ speaker }) => speaker === "model");
   for (const [index, message] of messages.entries()) {
-    const { speaker, calls } = message;
-    if (speaker === "model") isFront = false;
     if (index < from) continue;
-    const isTold = speaker === "model" && index < FRONT && calls.length === 0;
-    if (speaker !== "person" && !isTold) continue;
+    if (message.speaker !== "person" && !isTold(message, index)) continue;
     const text = heldText(message, summaries);
     if (text !== undefined) {
       const found = asked.findLast((one) => one.texts.includes(text));
       return { index, hash: contentHash(text), ...(found && { asked: found }) };
     }
-    if (!isFront || marks.length === 0) continue;
+    if (marks.length === 0 || (replied >= 0 && index > replied)) continue;
     const [mark] = [...marksWithin([message.text], marks)].slice(-1);
     if (mark === undefined) continue;
     const found = asked.findLast((one) => one.mark?.whole === mark.whole);
@@ -58,6 +55,9 @@ export function summaryIn(
   }
   return undefined;
 }
+
+const isTold = ({ speaker, calls }: SketchedMessage, index: number): boolean =>
+  speaker === "model" && index < FRONT && calls.length === 0;
 
 /**
  * Of replies to turns that were summaries, or may be. Where the system prompt or the tools are
@@ -80,8 +80,10 @@ export function holdersIn(
   const messages = frontOf(request.messages);
   const front = { ...request, messages };
   const replied = messages.findIndex(({ speaker }) => speaker === "model");
-  const told = messages.slice(0, replied < 0 ? messages.length : replied);
-  const texts = told.filter(({ speaker }) => speaker === "person").map(({ text }) => text);
+  const told = messages.slice(0, replied < 0 ? messages.length : replied + 1);
+  const texts = told
+    .filter((message, index) => message.speaker === "person" || isTold(message, index))
+    .map(({ text }) => text);
   // Once for all of them: there may be thousands.
   const marked = sessions.flatMap((session) => marksOf(request, session));
   const within = marked.length === 0 ? undefined : marksWithin(texts, marked);

@@ -321,6 +321,20 @@ const BRIEF: readonly Habits[] = [["read", "write"], []].flatMap((tools) =>
   }),
 );
 
+/** The same, told as the model's words behind what was said first. */
+const BRIEF_BY_MODEL: Habits = {
+  ...BRIEF[0]!,
+  name: "a program asking briefly, told by its model",
+  compaction: {
+    ...BRIEF[0]!.compaction!,
+    restart: (said, summary) => [
+      ...persons(said).slice(0, 1),
+      { uid: null, by: "model", text: summary, calls: [] },
+      ...newestWords(said, 1),
+    ],
+  },
+};
+
 const WINDOWED: readonly Habits[] = HABITS.map(({ compaction, ...habits }) => ({
   ...{ ...habits, name: `${habits.name} in windows`, hasWindows: true },
   // What a window begins again with may be another's as well, unless its words are its own.
@@ -341,6 +355,7 @@ export const ODD_HABITS: readonly Habits[] = [
   { ...named("gemini"), name: "gemini with restarting ids", ids: "restarting", isWordless: true },
   ...SHORTENING,
   ...BRIEF,
+  BRIEF_BY_MODEL,
   ...WINDOWED,
   { ...named("claude-code"), name: "claude-code with reminders", reminds: true, plans: false },
   {
