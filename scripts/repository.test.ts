@@ -165,6 +165,12 @@ describe("the documentation", () => {
     ).toEqual([]);
   });
 
+  it("the list of decisions has each of them", () => {
+    const list = readFileSync("docs/decisions/README.md", "utf8");
+    const pages = readdirSync("docs/decisions").filter((name) => /^\d{4}-/.test(name));
+    expect(pages.filter((name) => !list.includes(`](${name})`))).toEqual([]);
+  });
+
   it("an opening is one line", () => {
     expect(openingSentence("#!/bin/sh\n// Runs it.\nrun();\n")).toBe("Runs it.");
     expect(openingSentence("// Runs it.\n// And more: it stops; then not.\nrun();\n")).toBe(

@@ -53,6 +53,13 @@ describe("the memory of the door", () => {
     expect(one!.session).not.toBe(two!.session);
   });
 
+  it("gives a request without messages up, and keeps others", () => {
+    const door = new PlayedDoor();
+    const { session } = door.request("openai-completions", ask());
+    door.known.giveUp({ session, end: "" });
+    expect(door.known.endsAt("")).toMatchObject([{ session, open: false, left: true }]);
+  });
+
   it("takes a request for the same one when it was given up and is sent again", () => {
     const door = new PlayedDoor();
     const first = door.request("openai-completions", ask(person("Hi")));

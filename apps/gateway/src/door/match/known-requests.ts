@@ -199,10 +199,11 @@ export class KnownRequests {
     end,
     behindFirst,
   }: Pick<RequestEvent, "session" | "end" | "behindFirst">): void {
-    for (const hash of [end, behindFirst])
-      for (const [place, known] of (this.#ends.get(hash ?? "") ?? []).entries())
-        if (known.session === session)
-          this.#ends.get(hash!)![place] = { ...known, open: false, left: true };
+    for (const hash of [end, behindFirst]) {
+      const ends = hash === undefined ? [] : (this.#ends.get(hash) ?? []);
+      for (const [place, known] of ends.entries())
+        if (known.session === session) ends[place] = { ...known, open: false, left: true };
+    }
   }
 
   forget(id: string): void {
