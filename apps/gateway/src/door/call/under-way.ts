@@ -1,4 +1,5 @@
 // Decides when replies at the door begin, knows which are under way, and ends them.
+import { linkSignals } from "@clew/plugin-sdk/host";
 import { EndedEarly, IS_STOPPING } from "../../stopping.ts";
 import { planArrival, type WaitingLimits } from "../../waiting/plan-arrival.ts";
 import { gatewayFull, retryAfter, sessionFull } from "../../waiting/refusals.ts";
@@ -110,7 +111,8 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
       replies.add(reply);
       if (isStopping) stop(reply);
       const { key, isTurn } = asked;
-      const signal = AbortSignal.any([asked.gone, reply.here.signal]);
+      // One that is made of others by the platform keeps its listeners for ever.
+      const { signal } = linkSignals(asked.gone, reply.here.signal);
       const alone = isTurn ? gate.enter(key, "together") : undefined;
       const theirs = isTurn ? line : besides;
       let place: TurnPlace | undefined;

@@ -78,6 +78,7 @@ export async function answerTransparently(
     tellEnded(outlet, call, { ended, named });
   } finally {
     clearTimeout(stuck);
+    turn.gone.removeEventListener("abort", endOutlet);
     // It was said, and is known from now on: whoever left, or was refused, is stored as well.
     parts.recorder.request(turn, parts.memory.notesOf(turn.key));
     underWay.leave();

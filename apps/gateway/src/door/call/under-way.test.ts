@@ -1,0 +1,55 @@
+// Lets replies end, and looks at what is left of them.
+import { setImmediate as nextRound } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { createSessionGate } from "../../waiting/session-gate.ts";
+import { createTurnLine } from "../../waiting/turn-line.ts";
+import { createRepliesUnderWay } from "./under-way.ts";
+
+const limits = { waitingMessages: 8, waitingBytes: 1_000_000, waitingTurns: 8, runningTurns: 2 };
+
+function underWay() {
+  return createRepliesUnderWay({
+    limits,
+    line: createTurnLine(() => limits.runningTurns),
+    gate: createSessionGate(),
+    backlog: () => 0,
+    replyMs: 60_000,
+  });
+}
+
+it("a reply that is over is let go of, whoever still listened to its end", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const replies = underWay();
+  const begin = () => {
+    const gone = new AbortController();
+    const asked = { key: "agent:main:a", bytes: 10, isTurn: true, gone: gone.signal };
+    const reply = replies.enter(asked);
+    const held = Buffer.alloc(1000);
+    reply.signal.addEventListener("abort", () => held.fill(1));
+    reply.leave();
+    return new WeakRef(held);
+  };
+  const held = begin();
+  await nextRound();
+  collect();
+  expect(held.deref()).toBeUndefined();
+});
+
+it("a reply ends when its client goes, and when the gateway stops", () => {
+  const replies = underWay();
+  const gone = new AbortController();
+  const enter = () =>
+    replies.enter({ key: "agent:main:a", bytes: 10, isTurn: true, gone: gone.signal });
+  const first = enter();
+  gone.abort(new Error("The client went away."));
+  expect(first.signal).toMatchObject({ aborted: true, reason: gone.signal.reason });
+  const other = replies.enter({
+    ...{ key: "agent:main:b", bytes: 10, isTurn: true },
+    gone: new AbortController().signal,
+  });
+  replies.endAll();
+  expect(other.signal).toMatchObject({ aborted: true, reason: { status: 503 } });
+});
