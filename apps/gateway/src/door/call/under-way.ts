@@ -111,7 +111,7 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
       replies.add(reply);
       if (isStopping) stop(reply);
       const { key, isTurn } = asked;
-      // One that is made of others by the platform keeps its listeners for ever.
+      // One that the platform makes of others keeps its listeners for ever.
       const { signal } = linkSignals(asked.gone, reply.here.signal);
       const alone = isTurn ? gate.enter(key, "together") : undefined;
       const theirs = isTurn ? line : besides;

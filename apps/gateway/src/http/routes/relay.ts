@@ -1,6 +1,7 @@
 // Hands what another gateway tells of a turn on to this one's client.
 import { setTimeout as after } from "node:timers/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { linkSignals } from "@clew/plugin-sdk/host";
 import type { Standing } from "../../storage/storage.ts";
 import type { StreamedEvent } from "../event-stream.ts";
 import { readPlacedEvents } from "../read-events.ts";
@@ -66,8 +67,9 @@ export interface OwnerWatch {
 export function watchOwner(owner: string, { look, left }: OwnerPorts): OwnerWatch {
   const lost = new AbortController();
   const over = new AbortController();
-  const signal = AbortSignal.any([left, lost.signal]);
-  const ends = AbortSignal.any([signal, over.signal]);
+  // Those that the platform makes of others keep their listeners for ever.
+  const { signal } = linkSignals(left, lost.signal);
+  const { signal: ends } = linkSignals(signal, over.signal);
   const watch = async () => {
     for (let misses = 0; misses < 2; ) {
       await after(OWNER_MS, undefined, { signal: ends, ref: false });
