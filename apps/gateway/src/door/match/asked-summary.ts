@@ -111,7 +111,8 @@ export function placesWhenAsked(
 function keptRun(before: readonly string[], next: readonly string[]) {
   let found = { from: before.length, kept: 0 };
   for (let from = before.length - 1; from >= 0; from--) {
-    const kept = lengthOfCommonStart(before.slice(from, from + next.length), next);
+    let kept = 0;
+    while (kept < next.length && before[from + kept] === next[kept]) kept++;
     const isRun = from + kept === before.length || next.slice(0, kept).some(isAnchor);
     if (kept > found.kept && isRun) found = { from, kept };
   }

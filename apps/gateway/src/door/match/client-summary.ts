@@ -68,8 +68,9 @@ function marksOf(
   session: KnownSession,
 ): readonly WordMark[] {
   const { asked, summaryMarks } = session;
-  const open = isLike(request, session) ? asked.flatMap(({ mark }) => mark ?? []) : [];
-  return open.length > 0 ? [...summaryMarks, ...open] : summaryMarks;
+  const open = asked.flatMap(({ mark }) => mark ?? []);
+  if (open.length === 0 || !isLike(request, session)) return summaryMarks;
+  return [...summaryMarks, ...open];
 }
 
 /** Those of the sessions of which the front of the request holds a summary. */
@@ -90,7 +91,8 @@ export function holdersIn(
   return sessions.filter(
     (session) =>
       marksOf(request, session).some((mark) => within?.has(mark)) ||
-      summaryIn(front, { ...session, summaryMarks: [], asked: [] }) !== undefined,
+      (session.summaries.length > 0 &&
+        summaryIn(front, { ...session, summaryMarks: [], asked: [] }) !== undefined),
   );
 }
 

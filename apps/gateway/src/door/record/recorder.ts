@@ -286,6 +286,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     reply(turn, ended) {
       request(turn, ended.notes);
       const isStored = Promise.withResolvers<void>();
+      let isThere = false;
       // What a summary was is known by its client from its end on, too.
       if (turn.match.kind !== "side") replies.set(turn, isStored.promise);
       const store = async (conversation: Conversation, live: LiveSession) => {
@@ -296,6 +297,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const { described, cache } = (view && calls.get(turn)) || {};
         const ids = await storeReply(turn, live, ended);
         await live.write({ event, stored: storedReply(event, ids), notes });
+        isThere = true;
         isStored.resolve();
         const estimated = await count(turn, ended, described);
         const report = doorReport({
@@ -313,7 +315,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       };
-      const done = inSession(turn, store, () => unstored.doubt(turn.key));
+      // What is told of a reply that is stored may fail as well.
+      const done = inSession(turn, store, () => isThere || unstored.doubt(turn.key));
       void done.then(isStored.resolve);
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
