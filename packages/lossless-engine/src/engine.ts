@@ -125,8 +125,13 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const readings = createReadings();
   const budgets = createAskedBudgets();
   const siblings = createSiblings({
-    read: (store, session, path) =>
-      readings.during(session, () => importFile(store, { session, path })),
+    reader(store, opened) {
+      const bring = sharing.beside(store, opened);
+      return async (session, path) => {
+        await bring(session);
+        return readings.during(session, () => importFile(store, { session, path }));
+      };
+    },
     isKept: stores.keeps,
     done: siblingsDone,
   });

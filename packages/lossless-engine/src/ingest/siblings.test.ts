@@ -1,11 +1,16 @@
 import { appendFileSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { EngineRow } from "@clew/plugin-sdk/core";
 import { assistant, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineOn } from "../engine.ts";
+import { ownRows } from "../sharing/own-rows.ts";
+import { sharedIn } from "../sharing/plan-sharing.ts";
 import { createStores } from "../stores.ts";
+import { startMachine } from "../testing/machine.ts";
 import { otherSession, session, setUpRecall } from "../testing/recall.ts";
 import { sessionFile } from "../testing/session-file.ts";
+import { shareSessions } from "../testing/shared-sessions.ts";
 import { temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { importFile } from "./import-file.ts";
@@ -102,7 +107,7 @@ describe("a new database", () => {
     const store = temporaryStore();
     const siblings = createSiblings({
       isKept: ({ sessionKey }) => sessionKey !== MAIN,
-      read: async () => expect.unreachable("nothing is to be read"),
+      reader: () => expect.unreachable("nothing is to be read"),
     });
     await siblings.readBeside(store, { ...session, owner: "" }, own.path);
     expect(await unreadBeside(store, null)).toBeUndefined();
@@ -115,7 +120,7 @@ describe("a new database", () => {
       const asked: string[] = [];
       const siblings = createSiblings({
         isKept: () => true,
-        read(to, of, path) {
+        reader: (to) => (of, path) => {
           asked.push(of.sessionId);
           return importFile(to, { session: of, path });
         },
@@ -157,8 +162,10 @@ describe("a new database", () => {
     const store = temporaryStore();
     const siblings = createSiblings({
       isKept: () => true,
-      read: async (_, { sessionKey }) =>
-        sessionKey === MAIN ? { imported: 0, reason: "it is locked" } : { imported: 2 },
+      reader:
+        () =>
+        async ({ sessionKey }) =>
+          sessionKey === MAIN ? { imported: 0, reason: "it is locked" } : { imported: 2 },
     });
     await siblings.readBeside(store, { ...session, owner: "" }, own.path);
     const told = "before-reset.jsonl: it is locked";
@@ -175,11 +182,13 @@ describe("a new database", () => {
     const engine = () =>
       createSiblings({
         ...{ isKept: () => true, done },
-        async read(_, { sessionId }) {
-          asked.push(sessionId);
-          if (isBroken && sessionId === "before-reset") throw new Error("disk on fire");
-          return { imported: 2 };
-        },
+        reader:
+          () =>
+          async ({ sessionId }) => {
+            asked.push(sessionId);
+            if (isBroken && sessionId === "before-reset") throw new Error("disk on fire");
+            return { imported: 2 };
+          },
       });
     const readBeside = () => engine().readBeside(store, { ...session, owner: "" }, own.path);
     await expect(readBeside()).rejects.toThrow("disk on fire");
@@ -237,8 +246,10 @@ describe("a new database", () => {
     const { promise: others, reject } = Promise.withResolvers<never>();
     const siblings = createSiblings({
       isKept: () => true,
-      read: (_, { sessionKey }) =>
-        sessionKey === MAIN ? Promise.resolve({ imported: 2 }) : others,
+      reader:
+        () =>
+        ({ sessionKey }) =>
+          sessionKey === MAIN ? Promise.resolve({ imported: 2 }) : others,
     });
     await siblings.readBeside(store, { ...session, owner: "" }, own.path);
     expect(await unreadBeside(store, otherSession.sessionKey)).toBeUndefined();
@@ -254,11 +265,13 @@ describe("a new database", () => {
     const read: string[] = [];
     const siblings = createSiblings({
       isKept: () => true,
-      async read(_, { sessionId, sessionKey }) {
-        if (isLocked && sessionKey !== MAIN) throw new Error("another program is writing to it");
-        read.push(sessionId);
-        return { imported: 2 };
-      },
+      reader:
+        () =>
+        async ({ sessionId, sessionKey }) => {
+          if (isLocked && sessionKey !== MAIN) throw new Error("another program is writing to it");
+          read.push(sessionId);
+          return { imported: 2 };
+        },
     });
     const start = () => siblings.readBeside(store, { ...session, owner: "" }, own.path);
     await start();
@@ -268,4 +281,31 @@ describe("a new database", () => {
     expect(await unreadBeside(store, null)).toBeUndefined();
     expect(read).toContain(otherSession.sessionId);
   });
+
+  it("gives no second numbers to what another machine shared of a session", async () => {
+    const { own, other } = agentFiles();
+    const sessions = shareSessions({ gaps: true });
+    const [one, two] = [sessions.machine(), sessions.machine()];
+    one.open(otherSession.sessionId);
+    const first = startMachine(one);
+    await first.engine.bootstrap!({ ...otherSession, sessionFile: other.path });
+    const shared = sessions.rows(otherSession.sessionId);
+    sessions.append(otherSession.sessionId, await first.engine.storedMessages(otherSession));
+    // The other machine only has its file, and opens another session beside it.
+    two.open(session.sessionId);
+    const second = startMachine(two);
+    await second.engine.bootstrap!({ ...session, sessionFile: own.path });
+    await unreadBeside(second.stores.ofAgent(), null);
+    const { rows } = ownRows(second.stores.ofAgent(), {
+      ...otherSession,
+      owner: second.stores.owner,
+    })!;
+    expect(numbersOf(rows)).toEqual(numbersOf(shared));
+  });
 });
+
+/** Of messages that were told, with the conversation they are in. */
+function numbersOf(rows: readonly EngineRow[]) {
+  const { conversation, messages } = sharedIn(rows);
+  return [conversation, ...[...messages.values()].map(({ seq, name }) => [seq, name])];
+}

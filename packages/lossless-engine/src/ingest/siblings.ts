@@ -7,8 +7,11 @@ import { type Sibling, siblingsLacking } from "./sibling-files.ts";
 
 /** What an engine does with the files that it finds. */
 export interface SiblingParts {
-  /** Stores what the file holds and the store lacks. */
-  read(store: Store, session: OwnedSession, path: string): Promise<Import>;
+  /** What stores the part of a file that the store lacks, beside a session that was opened. */
+  reader(
+    store: Store,
+    opened: OwnedSession,
+  ): (session: OwnedSession, path: string) => Promise<Import>;
   /** Whether the session is kept in the agent's database. */
   isKept(session: OwnedSession): boolean;
   /** What was read already. Absent: what one engine read, it alone knows. */
@@ -38,7 +41,7 @@ interface Reading {
 const ofFiles = new Map<string, Reading>();
 const ofMemory = new WeakMap<Store, Reading>();
 
-export function createSiblings({ read, isKept, done = new Set() }: SiblingParts): Siblings {
+export function createSiblings({ reader, isKept, done = new Set() }: SiblingParts): Siblings {
   const doneInMemory = new WeakSet<Store>();
   return {
     async readBeside(store, session, path) {
@@ -48,6 +51,7 @@ export function createSiblings({ read, isKept, done = new Set() }: SiblingParts)
       const { found, headless } = await siblingsLacking(store, session, path);
       const kept = found.filter((sibling) => isKept(sibling.session));
       const earlier = kept.filter((sibling) => isEarlier(sibling, session));
+      const read = reader(store, session);
       const reading: Reading = { unread: new Map(), others: Promise.resolve() };
       remember(store, reading);
       for (const file of headless) noteUnread(reading, "", file, "its first line is no header");
@@ -57,7 +61,7 @@ export function createSiblings({ read, isKept, done = new Set() }: SiblingParts)
         for (const { session, path } of siblings) {
           const { sessionKey = "" } = session;
           try {
-            const { reason } = await read(store, session, path);
+            const { reason } = await read(session, path);
             if (reason !== undefined) noteUnread(reading, sessionKey, path, reason);
           } catch (error) {
             failure = { error };

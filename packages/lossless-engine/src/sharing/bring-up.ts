@@ -45,8 +45,12 @@ export async function bringUp(
   return gone === null ? { kind: "apart" } : { kind: "taken", gone };
 }
 
-/** What a session said before it was begun anew, where nothing of that is here. */
-async function bringBefore(store: Store, session: OwnedSession, port: ReadRows): Promise<void> {
+/** What is shared of a session that is not open, where nothing of it is here. */
+export async function bringBefore(
+  store: Store,
+  session: OwnedSession,
+  port: ReadRows,
+): Promise<void> {
   const isHere = await patiently(() => store.read((sql) => placeOf(sql, session) !== undefined));
   if (isHere) return;
   const shared = sharedIn(await port.load());

@@ -14,13 +14,18 @@ import {
   turnRows,
 } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
-import { bringUp } from "./bring-up.ts";
+import { bringBefore, bringUp } from "./bring-up.ts";
 import { notAmong, ownRows } from "./own-rows.ts";
 
 /** What is shared of the sessions of one engine. */
 export interface Sharing {
   /** Before work in a session: the store holds what is shared of it. Throws STORAGE_FAILED. */
   ready(store: Store, session: OwnedSession): Promise<void>;
+  /**
+   * Before files of other sessions are read beside an open one: what is shared of each is in the
+   * store, so that its messages get no second numbers. What it gives throws STORAGE_FAILED.
+   */
+  beside(store: Store, open: OwnedSession): (other: OwnedSession) => Promise<void>;
   /**
    * After it: what is new is shared, durably where the machine has the session. What cannot be
    * shared now is with the next that is.
@@ -53,7 +58,11 @@ interface Opening {
 }
 
 /** Sessions that stay on one machine. */
-const ALONE: Sharing = { ready: async () => {}, share: async () => {} };
+const ALONE: Sharing = {
+  ready: async () => {},
+  beside: () => async () => {},
+  share: async () => {},
+};
 
 /**
  * `keeps` false: the session is none of the agent's database. `onApart` is told of one that cannot
@@ -93,6 +102,12 @@ export function createSharing(
         },
       );
       await opening.ready;
+    },
+    beside(store, open) {
+      const shared = openingOf(store, open)?.shared;
+      return async (other) => {
+        if (shared !== undefined) await bringBefore(store, other, shared.beside(other.sessionId));
+      };
     },
     share: (store, session, { turn, mayWait = false } = {}) =>
       asFarAsPossible(async () => {
