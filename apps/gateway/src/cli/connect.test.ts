@@ -1,6 +1,16 @@
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONNECT_CLIENTS } from "../connect/clients.ts";
 import { AS_CLIENT } from "../connect/testing/as-client.ts";
@@ -220,6 +230,16 @@ describe("a file that was there before", () => {
     expect(await readFile(path, "utf8")).toContain("https://other.example");
   });
 
+  it("keeps the word with which a variable is exported, written, taken out and given back", async () => {
+    const text = "# Mine.\nexport OPENAI_API_KEY=sk-1\nFOO=1\n";
+    const { path, place } = await placed(".qwen/.env", text);
+    await connectJson(place, "qwen", "--write");
+    expect(await readFile(path, "utf8")).toMatch(/^export OPENAI_API_KEY=/m);
+    await writeFile(path, `${await readFile(path, "utf8")}BAR=2\n`);
+    await connectJson(place, "qwen", "--undo");
+    expect(await readFile(path, "utf8")).toBe(`${text}BAR=2\n`);
+  });
+
   it("is known after a second time as it was at first", async () => {
     const { path, place } = await placed(".codex/config.toml", CODEX);
     await connectJson(place, "codex", "--write");
@@ -286,6 +306,42 @@ describe("clew connect", () => {
     expect(errors).toContain("is not running");
     const { files } = await connectJson(place, id);
     for (const { path } of files) expect(await lstat(path).catch(() => null)).toBeNull();
+  });
+
+  it.each(IDS)(
+    "leaves no folder of %s behind that it made, and each that somebody uses",
+    async (id) => {
+      const person = await temporaryPerson();
+      const place = { home: await homeWithOwnPort(), person };
+      const { files } = await connectJson(place, id, "--write");
+      await connectJson(place, id, "--write", "--model", "m");
+      const inHome = (path: string) => relative(person, path).startsWith("..");
+      const placed = files
+        .map(({ path }: { path: string }) => path)
+        .filter((path: string) => !inHome(path));
+      const before = await readdir(person);
+      await connectJson(place, id, "--undo");
+      expect(await readdir(person)).toEqual([]);
+      if (placed.length === 0) return;
+      expect(before).not.toEqual([]);
+      await connectJson(place, id, "--write");
+      await writeFile(join(dirname(placed[0]), "own.txt"), "mine");
+      await connectJson(place, id, "--undo");
+      expect(await readFile(join(dirname(placed[0]), "own.txt"), "utf8")).toBe("mine");
+    },
+  );
+
+  it("lists a client whose settings nobody can read as that, and why", async () => {
+    const person = await temporaryPerson();
+    const place = { home: await homeWithOwnPort(), person };
+    await mkdir(join(person, ".pi/agent"), { recursive: true });
+    await writeFile(join(person, ".pi/agent/models.json"), "{ broken");
+    const { clients } = await connectJson(place);
+    const pi = clients.find(({ id }: { id: string }) => id === "pi");
+    expect(pi).toMatchObject({ state: "unreadable", why: expect.stringContaining("models.json") });
+    const { code, output, errors } = await connect(place);
+    expect([code, output]).toEqual([0, expect.stringMatching(/pi +.* unreadable/)]);
+    expect(errors).toContain("models.json cannot be changed");
   });
 
   it("prints no token", async () => {

@@ -9,6 +9,7 @@ import {
   saysAll,
   undoFiles,
   type WrittenOutcome,
+  whyUnusable,
   writeFiles,
 } from "../connect/client-files.ts";
 import { CONNECT_CLIENTS } from "../connect/clients.ts";
@@ -217,7 +218,7 @@ async function listClients(
       return {
         ...{ id, title, installed: await isOnPath(bin, environment) },
         settings: placed.map(({ path }) => path),
-        state: await stateOf(client, { placed, connection }, environment),
+        ...(await stateOf(client, { placed, connection }, environment)),
       };
     }),
   );
@@ -229,6 +230,7 @@ async function listClients(
     output.line(
       printable(formatTable(["name", "program", "installed", "connected", "settings"], rows)),
     );
+    for (const { why } of clients) if (why !== undefined) output.note(printable(why));
     const [outdated] = clients.filter(({ state }) => state === "outdated");
     if (outdated !== undefined)
       output.note(
@@ -244,12 +246,16 @@ async function listClients(
 /**
  * "changed": it was connected, and says something else by now. "outdated": it says what was
  * written, and the gateway has another address or wants to be shown another token since.
+ * "unreadable": nobody can tell, nor write it, and `why` says what has to be done first.
  */
 async function stateOf(
   client: ConnectClient,
   { placed, connection }: { placed: readonly PlacedFile[]; connection: Connection },
   { home }: Environment,
-): Promise<"yes" | "no" | "changed" | "outdated"> {
+): Promise<{ state: "yes" | "no" | "changed" | "outdated" | "unreadable"; why?: string }> {
+  const whys = await Promise.all(placed.map(whyUnusable));
+  const why = whys.find((each) => each !== null);
+  if (why != null) return { state: "unreadable", why };
   const texts = await Promise.all(placed.map(({ path }) => readClientFile(path).catch(() => null)));
   const known = await readRecord(home, client.id).catch(() => []);
   const isSet =
@@ -258,9 +264,10 @@ async function stateOf(
       const at = placed.findIndex((each) => each.path === path);
       return at >= 0 && texts[at] === after;
     });
-  if (placed.every((file, at) => saysAll(texts[at]!, file))) return "yes";
+  if (placed.every((file, at) => saysAll(texts[at]!, file))) return { state: "yes" };
   // With another model than the usual one it says other things, but these.
   const needed = [connection.base, ...(connection.token === null ? [] : [connection.token])];
-  if (isSet) return needed.every((each) => texts.join("\n").includes(each)) ? "yes" : "outdated";
-  return known.length > 0 ? "changed" : "no";
+  if (!isSet) return { state: known.length > 0 ? "changed" : "no" };
+  const isCurrent = needed.every((each) => texts.join("\n").includes(each));
+  return { state: isCurrent ? "yes" : "outdated" };
 }

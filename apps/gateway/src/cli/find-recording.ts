@@ -1,5 +1,6 @@
 // Finds what is to be replayed, a file, a session of this home or the demo.
 import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -7,6 +8,7 @@ import type { Environment } from "../config/environment.ts";
 import { DEMO_MODEL } from "../demo/demo-place.ts";
 import { inventStory } from "../demo/story.ts";
 import type { Format } from "../imports/foreign.ts";
+import { nobodys } from "../imports/foreign-lines.ts";
 import { openForeign } from "../imports/open-foreign.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { parseSessionName } from "../sessions/keys.ts";
@@ -40,7 +42,7 @@ export async function findRecording(
   { from }: { from?: Format | undefined } = {},
 ): Promise<Recording> {
   const given = resolve(named);
-  if (existsSync(given)) return (await readForeign(given, from)) ?? readRecording(given);
+  if (existsSync(given)) return (await readForeign(given, from)) ?? readOwn(given);
   const session = parseSessionName(named) === undefined ? null : await storedAs(named, environment);
   if (session !== null)
     return { ...(await readRecording(session.file)), name: named.replaceAll(":", "-") };
@@ -86,6 +88,17 @@ const nothingIn = (file: string, format: string, from: Format | undefined) =>
     "REQUEST_INVALID",
     `${file} holds no turn, read as a transcript of ${format}${from === undefined ? "" : "; without --from it is read as what it looks like"}.`,
   );
+
+/** Throws REQUEST_INVALID where nothing is said in it, TRANSCRIPT_UNREADABLE. */
+async function readOwn(file: string): Promise<Recording> {
+  const { size } = await stat(file);
+  const recording = await readRecording(file).catch((error: unknown) => {
+    if (!ContextEngineError.is(error) || error.code !== "TRANSCRIPT_UNREADABLE") throw error;
+    throw nobodys(file, { isEmpty: size === 0 });
+  });
+  if (recording.turns.length === 0) throw nothingIn(file, "a session", undefined);
+  return recording;
+}
 
 async function readRecording(file: string): Promise<Recording> {
   const { header, branch, unreadableLines } = await readTranscript(file);

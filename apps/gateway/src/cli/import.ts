@@ -1,9 +1,10 @@
 // Runs `clew sessions import`, which takes in transcripts of other programs.
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findFiles } from "../imports/find-files.ts";
 import type { Format } from "../imports/foreign.ts";
-import { unreadable } from "../imports/foreign-lines.ts";
+import { nobodys } from "../imports/foreign-lines.ts";
 import { type ImportedFile, type ImportedSession, importFile } from "../imports/import-file.ts";
 import type { Tally } from "../imports/tally.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -39,7 +40,8 @@ export async function importSessions(
   for (const { file, isNamed } of files)
     try {
       const result = await importFile({ home, file, from, key: session, log });
-      if (result === null && isNamed) throw unreadable(file, UNKNOWN);
+      if (result === null && isNamed)
+        throw nobodys(file, { isEmpty: (await stat(file)).size === 0 });
       if (result === null) unknown++;
       else {
         imported.push(result);
@@ -64,9 +66,6 @@ export async function importSessions(
   if (!json && imported.length > 0) output.note("Nothing was imported.");
   return EXIT.usage;
 }
-
-const UNKNOWN =
-  "it is no transcript of Claude Code, Codex, pi or OpenClaw and holds no messages of OpenAI's API; --from says whose it is where Clew does not see it, and a session of Clew's own is taken in as \"clew sessions export NAME --as jsonl\" writes it";
 
 function describe({ file, from, sessions, tally }: ImportedFile): string[] {
   const told = toldOf(tally);

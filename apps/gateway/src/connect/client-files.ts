@@ -1,5 +1,5 @@
 // Reads and writes the settings of clients, and remembers how they were.
-import { chmod, lstat, mkdir, readFile, rm } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
@@ -125,12 +125,13 @@ export async function writeFiles(
   const planned: { written: WrittenFile; current: string | null }[] = [];
   for (const { path, format, set } of placed) {
     const current = await readClientFile(path);
+    const last = known.find((each) => each.path === path);
     const written = edited(path, () => {
-      const last = known.find((each) => each.path === path);
       const before = last === undefined ? current : planUndo(current, last).text;
       return planWrite(path, format, { before, settings: set });
     });
-    planned.push({ written, current });
+    const folders = [...(last?.folders ?? []), ...(await missingFolders(path))];
+    planned.push({ written: { ...written, folders: [...new Set(folders)] }, current });
   }
   // Files that the client had under another folder stay known.
   const paths = new Set(placed.map(({ path }) => path));
@@ -157,17 +158,51 @@ export async function undoFiles(
   client: ConnectClient,
 ): Promise<({ path: string } & UndonePlan)[]> {
   const known = await readRecord(home, client.id);
-  const plans: ({ path: string; current: string | null } & UndonePlan)[] = [];
+  const plans: (UndonePlan & { path: string; current: string | null; folders: string[] })[] = [];
   for (const written of known) {
-    const { path } = written;
+    const { path, folders = [] } = written;
     const current = await readClientFile(path);
-    plans.push({ path, current, ...edited(path, () => planUndo(current, written)) });
+    plans.push({ path, current, folders, ...edited(path, () => planUndo(current, written)) });
   }
-  for (const { path, current, text } of plans)
-    if (text === null) await rm(path, { force: true });
-    else if (text !== current) await put(path, text);
+  for (const { path, current, text, folders } of plans)
+    if (text === null) {
+      await rm(path, { force: true });
+      await removeEmpty(folders);
+    } else if (text !== current) await put(path, text);
   await rm(recordFile(home, client.id), { force: true });
-  return plans.map(({ current: _current, ...plan }) => plan);
+  return plans.map(({ current: _current, folders: _folders, ...plan }) => plan);
+}
+
+/** Of those that lead to a file, the innermost first. */
+async function missingFolders(path: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if ((await lstat(folder).catch(() => null)) !== null) break;
+    missing.push(folder);
+  }
+  return missing;
+}
+
+/** What somebody put something into stays, and so do those around it. */
+async function removeEmpty(folders: readonly string[]): Promise<void> {
+  for (const folder of folders)
+    try {
+      await rmdir(folder);
+    } catch {
+      return;
+    }
+}
+
+/** Why a client's file cannot be written. Null: it can be, or is not there yet. */
+export async function whyUnusable({ path, format }: PlacedFile): Promise<string | null> {
+  try {
+    const text = await readClientFile(path);
+    edited(path, () => readSettings(text ?? "", format));
+    return null;
+  } catch (error) {
+    if (!ContextEngineError.is(error)) throw error;
+    return error.message;
+  }
 }
 
 function edited<Result>(path: string, edit: () => Result): Result {

@@ -22,9 +22,10 @@ export function setVariable(
   value: string,
   { isShell }: { isShell: boolean },
 ): string {
-  const line = `${isShell ? EXPORT : ""}${name}=${quoted(value, isShell)}`;
   const lines = text.split("\n");
   const at = lines.findLastIndex((each) => LINE.exec(each)?.[1] === name);
+  const isExported = isShell || /^\s*export\s/.test(lines[at] ?? "");
+  const line = `${isExported ? EXPORT : ""}${name}=${quoted(value, isShell)}`;
   if (at >= 0) return lines.with(at, line).join("\n");
   return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${line}\n`;
 }

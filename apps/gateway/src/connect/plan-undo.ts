@@ -31,6 +31,8 @@ export const WrittenFileSchema = z.object({
   before: z.string().nullable(),
   after: z.string(),
   set: z.array(WrittenSettingSchema),
+  /** Made for it, the innermost first. Absent: none, or an earlier version wrote it. */
+  folders: z.array(z.string()).optional(),
 });
 
 /** A file of a client as it was, and as it was left. */

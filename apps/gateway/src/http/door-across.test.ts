@@ -104,6 +104,19 @@ describe.each(pairs)("a client of $client before a model of $upstream", ({ clien
   });
 });
 
+describe("a key that a model of another wire knows and does not let in", () => {
+  it.each(DOOR_APIS)("is refused to a client of %s as one that may not", async (client) => {
+    const upstream = client === "openai-completions" ? "anthropic-messages" : "openai-completions";
+    for (const status of [401, 403]) {
+      const message = "No entry.";
+      const said = { fault: "refusal", message, status } as const;
+      const gateway = await startAcross({ client, upstream }, () => said);
+      const refused = await ask(gateway, client, [person("Hi")], { model: "theirs" });
+      expect(refused.answer.status).toBe(status);
+    }
+  });
+});
+
 describe("a prompt that is too long for a model of another wire", () => {
   it.each([
     ["anthropic-messages", "prompt is too long: 5000 tokens > 4000 maximum"],

@@ -33,6 +33,13 @@ export async function checkForeignFile(
   return { bytes: found.size, writtenAt: found.mtime.toISOString() };
 }
 
+/** A file of which nobody knows whose it is. */
+export const nobodys = (file: string, { isEmpty }: { isEmpty: boolean }): ContextEngineError =>
+  unreadable(file, isEmpty ? "it is empty" : NO_KNOWN_FORM);
+
+const NO_KNOWN_FORM =
+  "it is no transcript of Claude Code, Codex, pi or OpenClaw and holds no messages of OpenAI's API; --from says whose it is where Clew does not see it, and a session of Clew's own is taken in as \"clew sessions export NAME --as jsonl\" writes it";
+
 export const unreadable = (file: string, why: string): ContextEngineError =>
   new ContextEngineError("TRANSCRIPT_UNREADABLE", `${file} cannot be read: ${why}.`);
 

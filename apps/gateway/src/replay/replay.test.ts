@@ -273,7 +273,7 @@ describe("clew replay", () => {
     const cases: [string[], RegExp][] = [
       [[join(home, "missing.jsonl")], /There is nothing at .*missing\.jsonl/],
       [[home], /it is a folder/],
-      [[notOne], /not a session transcript/],
+      [[notOne], /is no transcript of Claude Code, Codex, pi or OpenClaw/],
       [[empty], /it is empty/],
       [[good, "--engine", "nope"], /no context engine "nope".*known: legacy/],
       [[good, "--model", "nope/x"], /unknown provider "nope"/],

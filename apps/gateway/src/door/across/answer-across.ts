@@ -105,12 +105,14 @@ const failed = (error: ModelError, wire: Wire, model: ModelRef): UpstreamAnswer 
 
 /** Clients know by its words that a prompt is too long, and shorten it. */
 function refusalOf(error: ModelError, wire: Wire, { contextWindow }: ModelRef): DoorAnswer {
-  if (error.kind !== "overflow")
-    return wire.error(isRedirect(error) ? 502 : errorStatus(wire.api, error.kind), error.message);
+  if (error.kind !== "overflow") return wire.error(statusOf(error, wire), error.message);
   const { observedTokens, promptTokens, windowTokens: window = contextWindow } = error;
   const tokens = observedTokens ?? promptTokens ?? window + 1;
   return wire.overflow({ tokens, window, fixedTokens: 0 });
 }
+
+const statusOf = (error: ModelError, { api }: Wire): number =>
+  isRedirect(error) ? 502 : errorStatus(api, error.kind, error.status);
 
 /** It is the server's address that is wrong, not what the client named. */
 const isRedirect = ({ status = 0 }: ModelError) => status >= 300 && status < 400;

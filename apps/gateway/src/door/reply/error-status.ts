@@ -2,7 +2,10 @@
 import type { TurnError } from "@clew/engine-core";
 import type { DoorApi } from "../wires/door-wire.ts";
 
-export function errorStatus(api: DoorApi, kind: TurnError["kind"]): number {
+/** `status`: what the model server answered. Absent: it answered nothing, or nobody knows. */
+export function errorStatus(api: DoorApi, kind: TurnError["kind"], status?: number): number {
+  // A key that is known and may not is told from one that is not known.
+  if (kind === "auth" && status === 403) return 403;
   // Anthropic has a number of its own for it.
   return kind === "overloaded" && api === "anthropic-messages" ? 529 : STATUS[kind];
 }
