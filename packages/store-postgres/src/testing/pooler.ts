@@ -21,10 +21,24 @@ export function findPooler(): string | null {
   return found !== undefined && spawnSync(found, ["--version"]).status === 0 ? found : null;
 }
 
-/** `connections`: as many as it has to the server, whoever asks. */
+/** Whether the one that is there can be told to keep prepared statements, as 1.21 and newer can. */
+export function poolerKeepsNames(): boolean {
+  const { stdout } = spawnSync(findPooler() ?? "false", ["--version"], { encoding: "utf8" });
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout ?? "") ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+}
+
+/**
+ * `connections`: as many as it has to the server, whoever asks. `keepsNames`: of prepared statements,
+ * whichever connection they were prepared on.
+ */
 export async function startPooler(
   database: string,
-  { folder, connections }: { folder: string; connections: number },
+  {
+    folder,
+    connections,
+    keepsNames = false,
+  }: { folder: string; connections: number; keepsNames?: boolean },
 ): Promise<TestPooler> {
   const program = findPooler();
   if (program === null) throw new Error("there is no pgbouncer here");
@@ -38,6 +52,8 @@ export async function startPooler(
     ...{ pool_mode: "transaction", default_pool_size: connections, max_client_conn: 200 },
     // Whoever finds the server away asks again soon: by default it keeps all waiting for 15 s.
     server_login_retry: 1,
+    // Newer ones keep them unless they are told not to.
+    ...(poolerKeepsNames() && { max_prepared_statements: keepsNames ? 200 : 0 }),
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
   const file = join(folder, "pooler.ini");
