@@ -1,5 +1,4 @@
 // Stores what comes by the door in sessions, beside its answering.
-import { setImmediate as nextRound } from "node:timers/promises";
 import type { LogPort, ReportParts, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import { type StreamEvent, stepsInSlices, within } from "@clew/plugin-sdk/host";
@@ -10,18 +9,17 @@ import type { Conversation, Conversations } from "../../sessions/conversations.t
 import type { DoorJournals } from "../../storage/door-journals.ts";
 import type { Tracer } from "../../tracing/tracer.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
-import { endedHere } from "../call/under-way.ts";
-import type { ReplyEvent } from "../match/known-requests.ts";
-import { tokensOfReply } from "../match/sketch.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
-import { readJournal, type SessionNotes, type StoredMessage } from "../memory/journal-lines.ts";
+import { readJournal, type SessionNotes } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
 import { answeredRequest, cacheReport, type ExpectedCache, expectCache } from "./expect-cache.ts";
-import { isSameReply, LiveSession, type StoredReply } from "./live-session.ts";
-import { type EntryGroup, planEntries } from "./plan-entries.ts";
+import type { LiveSession } from "./live-session.ts";
 import { budgetOf, DOOR_ENGINE, doorReport } from "./report.ts";
+import { createSessionWork } from "./session-work.ts";
+import { storedReply, storeReply } from "./store-reply.ts";
+import { promptOf, storeRequest } from "./store-request.ts";
 import { tellEnd } from "./tell-end.ts";
 import { traceTurn } from "./trace-turn.ts";
 import { createUnstored, type UnstoredRequest } from "./unstored.ts";
@@ -94,9 +92,6 @@ export interface AskedView {
   scale: number;
 }
 
-/** Sessions of which something is still to be stored. */
-const MOST_BEHIND = 32;
-
 /** What cannot be stored for so long costs no reply its end, ms. */
 const KEPT_MS = 5000;
 
@@ -120,56 +115,13 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const calls = new WeakMap<DoorTurn, AskedCall>();
   /** By what the end of its call is counted. */
   const begun = new WeakMap<DoorTurn, string>();
-  const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
   const replies = new WeakMap<DoorTurn, Promise<void>>();
-  const pending = new Map<string, Promise<unknown>>();
-  const storing = new Map<string, number>();
+  const sessions = createSessionWork({ conversations, journals: parts.journals, log });
   const unstored = createUnstored();
   /** Taken in, and not told yet, in their order. */
   const taken = new Map<string, DoorTurn[]>();
-  const liveOf = (conversation: Conversation) => {
-    const live = lives.get(conversation) ?? LiveSession.open(conversation, parts.journals);
-    lives.set(conversation, live);
-    // What could not be read now may be later.
-    live.catch(() => lives.delete(conversation));
-    return live;
-  };
-  /** What cannot be stored costs no reply. */
-  const inSession = <Result>(
-    { key }: DoorTurn,
-    work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
-    onFailed?: () => void,
-  ): Promise<Result | undefined> => {
-    storing.set(key, (storing.get(key) ?? 0) + 1);
-    const done = conversations
-      .run(key, async (conversation) => {
-        // Whoever waits for bytes gets them first.
-        await nextRound();
-        const live = await liveOf(conversation);
-        try {
-          return await work(conversation, live);
-        } catch (error) {
-          // Nobody knows how much of it is stored: its files tell.
-          lives.delete(conversation);
-          throw error;
-        }
-      })
-      .catch((error: unknown) => {
-        log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
-        onFailed?.();
-        return undefined;
-      })
-      .finally(() => {
-        const left = (storing.get(key) ?? 0) - 1;
-        if (left > 0) storing.set(key, left);
-        else storing.delete(key);
-      });
-    // One after another in each session: the newest ends last.
-    pending.set(key, done);
-    void done.finally(() => pending.get(key) === done && pending.delete(key));
-    return done;
-  };
+  const { inSession } = sessions;
   const subjectOf = ({ key }: DoorTurn) => ({
     ...{ agentId: key.split(":")[1] ?? "", sessionKey: key, engine: DOOR_ENGINE, plugin: null },
   });
@@ -321,13 +273,10 @@ export function createRecorder(parts: RecorderParts): Recorder {
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
     },
-    async caughtUp(key) {
-      await pending.get(key);
-      while (pending.size >= MOST_BEHIND) await pending.values().next().value;
-    },
+    caughtUp: sessions.caughtUp,
     async forgetUnstored(memory, isBusy) {
       for (const key of unstored.doubted()) {
-        await pending.get(key);
+        await sessions.pending(key);
         if (isBusy(key) || !unstored.isDoubted(key)) continue;
         const read = ({ session: { session } }: Conversation) => parts.journals.of(session).read();
         // Where it still cannot be opened, the next request of anybody tries it again.
@@ -335,15 +284,13 @@ export function createRecorder(parts: RecorderParts): Recorder {
           (text) => ({ journal: text === undefined ? undefined : readJournal(text) }),
           () => undefined,
         );
-        if (found === undefined || isBusy(key) || pending.has(key)) continue;
+        if (found === undefined || isBusy(key) || sessions.pending(key) !== undefined) continue;
         memory.relearn(key, found.journal);
         unstored.settle(key);
       }
     },
-    storing: () => storing,
-    async settled() {
-      while (pending.size > 0) await Promise.all(pending.values());
-    },
+    storing: sessions.counts,
+    settled: sessions.settled,
   };
 }
 
@@ -355,89 +302,6 @@ const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
   model: upstream.resolved.name,
   tellsWithheld: match.kind === "turn",
 });
-
-async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
-  const { call, sketch, plan } = turn;
-  const planned = await stepsInSlices(
-    planEntries({
-      api: call.wire.api,
-      list: call.request.messages.slice(call.request.leading),
-      sketched: sketch.messages,
-      ...plan,
-      toolNames: live.toolNames,
-      now: turn.startedAt.getTime(),
-    }),
-  );
-  const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
-  if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
-  const isBeside = turn.match.kind !== "turn" && groups.length === 0;
-  const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
-  let at = 0;
-  return groups.flatMap(({ messages, entries }) => {
-    const own = ids.slice(at, at + entries.length);
-    at += entries.length;
-    return messages.map((message) => ({ ...message, entries: own }));
-  });
-}
-
-/**
- * The newest reply is set beside, to be stored again where its client has it. Where something else
- * came behind it meanwhile it stays where it is.
- */
-async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
-  const newest = live.newestReply();
-  const moved = planned.filter(({ isMoved }) => isMoved);
-  const isAmong = (groups: readonly EntryGroup[], { message }: StoredReply) =>
-    groups.some(({ entries }) => entries.some((entry) => isSameReply(entry, message)));
-  if (newest === undefined || !isAmong(moved.length > 0 ? moved : planned, newest)) {
-    const isStored = live.replies().some((reply) => isAmong(moved, reply));
-    return isStored ? planned.filter(({ isMoved }) => !isMoved) : planned;
-  }
-  await live.setReplyBeside();
-  // It is sent, under another name.
-  live.withheld.add(newest.id);
-  return planned.map((group) => (group.isMoved ? { ...group, entries: [newest.message] } : group));
-}
-
-/**
- * What is not whole is stored as its client brings it back, if it does; what was ended here stays
- * until then.
- */
-async function storeReply(
-  turn: DoorTurn,
-  live: LiveSession,
-  { reply: { message, error }, durationMs }: Pick<EndedTurn, "reply" | "durationMs">,
-): Promise<string[]> {
-  const { match, event, gone, began } = turn;
-  if (match.kind === "turn" && error !== undefined && endedHere(gone) !== undefined)
-    return live.appendPart({ ...message, stopReason: "aborted", errorMessage: error.message });
-  const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
-  if (!isKept) return [];
-  if (isAskedAgain(turn, live)) await live.setReplyBeside();
-  const ids = await live.appendReply(message);
-  const entryId = ids.at(-1);
-  if (entryId !== undefined)
-    live.lastReply = { entryId, end: event.end, at: began + durationMs, gone };
-  return ids;
-}
-
-/** The same request was answered before, and whoever asked went away or asked again. */
-function isAskedAgain({ event, began }: DoorTurn, { lastReply, leafId }: LiveSession): boolean {
-  if (lastReply === undefined || lastReply.entryId !== leafId) return false;
-  return lastReply.end === event.end && (lastReply.gone.aborted || lastReply.at <= began);
-}
-
-/** By whatever of it the client will send back. */
-const storedReply = (event: ReplyEvent, entries: readonly string[]): StoredMessage[] =>
-  entries.length === 0 ? [] : tokensOfReply(event).map((token) => ({ token, hash: null, entries }));
-
-/** What a person said last, though the client itself may have put something behind it. */
-function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null {
-  if (match.kind !== "turn") return null;
-  const token = sketch.messages.findLast(({ speaker }) => speaker !== "system")?.token;
-  const stored = live.stored.findLast((one) => one.token === token);
-  return stored?.entries.findLast((id) => live.isOfPerson(id)) ?? null;
-}
 
 function logRequest(log: LogPort, { match, call }: DoorTurn, report: TurnReport): void {
   const { sessionKey, outcome, model, durationMs, modelCalls, door } = report;

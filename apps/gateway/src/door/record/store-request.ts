@@ -1,0 +1,58 @@
+// Stores what a request brought, where it belongs in its session.
+import { stepsInSlices } from "@clew/plugin-sdk/host";
+import type { StoredMessage } from "../memory/journal-lines.ts";
+import type { DoorTurn } from "../turn/door-turn.ts";
+import { isSameReply, type LiveSession, type StoredReply } from "./live-session.ts";
+import { type EntryGroup, planEntries } from "./plan-entries.ts";
+
+/** What is stored of each of its messages; none: it brought nothing. */
+export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
+  const { call, sketch, plan } = turn;
+  const planned = await stepsInSlices(
+    planEntries({
+      api: call.wire.api,
+      list: call.request.messages.slice(call.request.leading),
+      sketched: sketch.messages,
+      ...plan,
+      toolNames: live.toolNames,
+      now: turn.startedAt.getTime(),
+    }),
+  );
+  const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
+  if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
+  const isBeside = turn.match.kind !== "turn" && groups.length === 0;
+  const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
+  let at = 0;
+  return groups.flatMap(({ messages, entries }) => {
+    const own = ids.slice(at, at + entries.length);
+    at += entries.length;
+    return messages.map((message) => ({ ...message, entries: own }));
+  });
+}
+
+/**
+ * The newest reply is set beside, to be stored again where its client has it. Where something else
+ * came behind it meanwhile it stays where it is.
+ */
+async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
+  const newest = live.newestReply();
+  const moved = planned.filter(({ isMoved }) => isMoved);
+  const isAmong = (groups: readonly EntryGroup[], { message }: StoredReply) =>
+    groups.some(({ entries }) => entries.some((entry) => isSameReply(entry, message)));
+  if (newest === undefined || !isAmong(moved.length > 0 ? moved : planned, newest)) {
+    const isStored = live.replies().some((reply) => isAmong(moved, reply));
+    return isStored ? planned.filter(({ isMoved }) => !isMoved) : planned;
+  }
+  await live.setReplyBeside();
+  // It is sent, under another name.
+  live.withheld.add(newest.id);
+  return planned.map((group) => (group.isMoved ? { ...group, entries: [newest.message] } : group));
+}
+
+/** What a person said last, though the client itself may have put something behind it. */
+export function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null {
+  if (match.kind !== "turn") return null;
+  const token = sketch.messages.findLast(({ speaker }) => speaker !== "system")?.token;
+  const stored = live.stored.findLast((one) => one.token === token);
+  return stored?.entries.findLast((id) => live.isOfPerson(id)) ?? null;
+}
