@@ -78,7 +78,7 @@ import type { Storage, StorageCluster } from "./storage/storage.ts";
 import { createTurnStreams, type TurnStreams } from "./streams/turn-streams.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { VERSION } from "./version.ts";
-import type { Taken } from "./waiting/inbox.ts";
+import type { Taken } from "./waiting/item.ts";
 import { sessionInUse } from "./waiting/refusals.ts";
 import type { SendRequest } from "./waiting/send-request.ts";
 import { createSessionGate } from "./waiting/session-gate.ts";

@@ -24,7 +24,7 @@ import {
   type RingEvent,
   type TurnRing,
 } from "../streams/turn-ring.ts";
-import type { Taken, ToldFrom } from "../waiting/inbox.ts";
+import type { Taken, ToldFrom } from "../waiting/item.ts";
 import { toErrorResponse } from "./errors.ts";
 import { type EventStream, shownEvent } from "./event-stream.ts";
 

@@ -1,7 +1,9 @@
 import type { TurnResult } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
-import { createInbox, type InboxTurn, type SentResult } from "./inbox.ts";
+import { createInbox } from "./inbox.ts";
+import type { SentResult } from "./item.ts";
+import type { InboxTurn } from "./run-lane.ts";
 import { createSessionGate } from "./session-gate.ts";
 import { createTurnLine } from "./turn-line.ts";
 import { createWaitingFiles } from "./waiting-files.ts";

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { defaultAgentId } from "../../config/agent.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Host } from "../../host/host.ts";
-import type { SentResult } from "../../waiting/inbox.ts";
+import type { SentResult } from "../../waiting/item.ts";
 import type { SendRequest } from "../../waiting/send-request.ts";
 import type { RepliesUnderWay } from "./under-way.ts";
 
