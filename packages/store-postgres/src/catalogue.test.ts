@@ -1,7 +1,8 @@
 import { placeEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPostgresReader } from "./reader.ts";
 import type { SessionLog } from "./session-log.ts";
-import { openPostgresReader, openPostgresStore, type PostgresStore } from "./store.ts";
+import { openPostgresStore, type PostgresStore } from "./store.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
 

@@ -45,21 +45,24 @@ export type {
   StoredStep,
   StorePorts,
 } from "./ports.ts";
+export {
+  type AskedStanding,
+  openPostgresReader,
+  type PostgresReader,
+  type PostgresReaderOptions,
+  type SessionId,
+  type SessionName,
+  type SessionStanding,
+} from "./reader.ts";
 export type { MessageHit, MessageSearch, MessageSearchRequest } from "./search/search.ts";
 export type { Searching } from "./search/searching.ts";
 export type { LogState, LogStep, SessionLog } from "./session-log.ts";
 export type { EntryRow } from "./step.ts";
 export {
-  type AskedStanding,
-  openPostgresReader,
   openPostgresStore,
-  type PostgresReader,
   type PostgresStore,
   type PostgresStoreOptions,
   type QueueSettings,
-  type SessionId,
-  type SessionName,
-  type SessionStanding,
   type SweepRequest,
   type Swept,
   type SweptSession,

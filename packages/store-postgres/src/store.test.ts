@@ -1,12 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase, type RoundTrip } from "./database.ts";
 import { sweep } from "./lease.ts";
-import {
-  openPostgresStore,
-  type PostgresStore,
-  type PostgresStoreOptions,
-  type SessionName,
-} from "./store.ts";
+import type { SessionName } from "./reader.ts";
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "./store.ts";
 import { startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";

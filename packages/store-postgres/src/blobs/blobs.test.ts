@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { KeptInRows, RoundTrip } from "../database.ts";
-import { openPostgresReader, openPostgresStore, type PostgresStore } from "../store.ts";
+import { openPostgresReader } from "../reader.ts";
+import { openPostgresStore, type PostgresStore } from "../store.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { type MapBlobs, mapBlobs } from "../testing/map-blobs.ts";
 import { runSql } from "../testing/server.ts";
