@@ -1,13 +1,14 @@
 // The command `pnpm bench gateway-failover`, which kills gateways under their clients.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import {
   createDatabase,
   startPostgres,
 } from "../../../../packages/store-postgres/src/testing/server.ts";
 import { killGatewaysOverHttp } from "../../../gateway/src/testing/killed-gateways.ts";
 import { gatewayCommand } from "../gateway/gateway-process.ts";
+import { countOptions } from "./count-options.ts";
+import { isNothingLost, say, tellLost } from "./tell-lost.ts";
 
 export const description =
   "two gateways of one PostgreSQL, killed in turns under clients that go on at the other";
@@ -24,7 +25,7 @@ Exit code 0, 1 where a message is lost, doubled or out of order, 2 for wrong opt
 
 /** Exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const asked = readOptions(args);
+  const asked = countOptions(args, { sessions: 200, seconds: 600, every: 20, dead: 5 });
   if (asked === undefined) {
     process.stderr.write(USAGE);
     return args[0] === "--help" ? 0 : 2;
@@ -38,48 +39,15 @@ export async function main(args: readonly string[]): Promise<number> {
       ...{ killEveryMs: every * 1000, deadAfterSeconds: dead, command: gatewayCommand() },
       onKill: (done) => say(`${done} of ${kills} killed`),
     });
-    const { acknowledged, repeated, lost, doubled, misplaced, takeovers } = result;
+    const { acknowledged, repeated, takeovers } = result;
     say(`${sessions} sessions, ${kills} kills: ${acknowledged} messages whose end was told`);
-    say(
-      `  ${lost.length} lost, ${doubled.length} doubled, ${misplaced.length} sessions out of order; ${repeated} sent again`,
-    );
-    for (const [what, names] of Object.entries({ lost, doubled, misplaced }))
-      if (names.length > 0) say(`  ${what}: ${names.slice(0, MOST_NAMES).join(", ")}`);
+    tellLost(result, `${repeated} sent again`);
     const sorted = takeovers.toSorted((a, b) => a - b);
     say(
       `  answered again after ${sorted[Math.floor(sorted.length / 2)]} ms median, ${sorted.at(-1)} ms worst (dead after ${dead} s)`,
     );
-    return lost.length + doubled.length + misplaced.length === 0 ? 0 : 1;
+    return isNothingLost(result) ? 0 : 1;
   } finally {
     await server.stop();
-  }
-}
-
-/** Of those that are told. */
-const MOST_NAMES = 20;
-
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-
-/** Undefined: they are wrong, or help is asked for. */
-function readOptions(args: readonly string[]) {
-  try {
-    const text = { type: "string" } as const;
-    const options = { sessions: text, seconds: text, every: text, dead: text };
-    const {
-      sessions = "200",
-      seconds = "600",
-      every = "20",
-      dead = "5",
-    } = parseArgs({
-      ...{ args: [...args], options },
-    }).values;
-    const numbers = {
-      ...{ sessions: Number(sessions), seconds: Number(seconds) },
-      ...{ every: Number(every), dead: Number(dead) },
-    };
-    const areCounts = Object.values(numbers).every((each) => Number.isInteger(each) && each > 0);
-    return areCounts ? numbers : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,7 +1,6 @@
 // The command `pnpm bench gateway-kills`, which kills gateways in turns and counts damage.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import {
   type KillResult,
   killGateways,
@@ -10,6 +9,8 @@ import {
   createDatabase,
   startPostgres,
 } from "../../../../packages/store-postgres/src/testing/server.ts";
+import { countOptions } from "./count-options.ts";
+import { say } from "./tell-lost.ts";
 
 export const description =
   "gateways on one PostgreSQL, killed and frozen in turns: nothing lost, doubled or misplaced";
@@ -26,12 +27,12 @@ wrong options.
 
 /** Exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const asked = readOptions(args);
+  const asked = countOptions(args, { kills: 200, control: 10, ttl: 600 });
   if (asked === undefined) {
     process.stderr.write(USAGE);
     return args[0] === "--help" ? 0 : 2;
   }
-  const { kills, control, ttlMs } = asked;
+  const { kills, control, ttl: ttlMs } = asked;
   // Where whoever the server runs as gets in.
   const folder = join(tmpdir(), `clew-kills-${process.pid}`);
   const server = await startPostgres({ folder });
@@ -55,8 +56,6 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-
 const damageOf = ({ lost, doubled, misplaced }: KillResult) =>
   lost.length + doubled.length + misplaced.length;
 
@@ -75,24 +74,4 @@ function report(what: string, result: KillResult, ttlMs: number): void {
   say(
     `  taken over after ${at(0.5)} ms median, ${at(0.95)} ms p95, ${at(1)} ms worst (dead after ${ttlMs} ms)`,
   );
-}
-
-/** Undefined: they are wrong, or help is asked for. */
-function readOptions(args: readonly string[]) {
-  try {
-    const text = { type: "string" } as const;
-    const options = { kills: text, control: text, ttl: text };
-    const {
-      kills = "200",
-      control = "10",
-      ttl = "600",
-    } = parseArgs({
-      ...{ args: [...args], options },
-    }).values;
-    const numbers = { kills: Number(kills), control: Number(control), ttlMs: Number(ttl) };
-    const areCounts = Object.values(numbers).every((each) => Number.isInteger(each) && each > 0);
-    return areCounts ? numbers : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,6 @@ import { randomInt } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { startCuttingProxy } from "../../../../packages/store-postgres/src/testing/cutting-proxy.ts";
 import {
   createDatabase,
@@ -11,6 +10,8 @@ import {
 } from "../../../../packages/store-postgres/src/testing/server.ts";
 import { killGatewaysOverHttp } from "../../../gateway/src/testing/killed-gateways.ts";
 import { gatewayCommand } from "../gateway/gateway-process.ts";
+import { countOptions } from "./count-options.ts";
+import { isNothingLost, say, tellLost } from "./tell-lost.ts";
 
 export const description =
   "two gateways whose PostgreSQL restarts, crashes, freezes and loses connections under clients";
@@ -31,7 +32,7 @@ const FROZEN_TOO_LONG = 1.5;
 
 /** Exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const asked = readOptions(args);
+  const asked = countOptions(args, { sessions: 20, rounds: 5, every: 3, dead: 10 });
   if (asked === undefined) {
     process.stderr.write(USAGE);
     return args[0] === "--help" ? 0 : 2;
@@ -68,44 +69,15 @@ export async function main(args: readonly string[]): Promise<number> {
         say(`${number + 1} of ${kills}: ${what}`);
       },
     });
-    const { acknowledged, repeated, lost, doubled, misplaced, ended } = result;
+    const { acknowledged, repeated, ended } = result;
     say(`${sessions} sessions, ${kills} troubles: ${acknowledged} messages whose end was told`);
-    say(
-      `  ${lost.length} lost, ${doubled.length} doubled, ${misplaced.length} sessions out of order; ${repeated} sent again; gateways ended ${ended.length} times, with exit codes ${[...new Set(ended)].join(", ") || "none"}`,
-    );
-    for (const [what, names] of Object.entries({ lost, doubled, misplaced }))
-      if (names.length > 0) say(`  ${what}: ${names.slice(0, MOST_NAMES).join(", ")}`);
+    const codes = [...new Set(ended)].join(", ") || "none";
+    const again = `${repeated} sent again; gateways ended ${ended.length} times`;
+    tellLost(result, `${again}, with exit codes ${codes}`);
     const isWell = ended.every((code) => code === 1) && ended.length <= 2 * rounds;
-    return isWell && lost.length + doubled.length + misplaced.length === 0 ? 0 : 1;
+    return isWell && isNothingLost(result) ? 0 : 1;
   } finally {
     await proxy.close();
     await server.stop();
-  }
-}
-
-/** Of those that are told. */
-const MOST_NAMES = 20;
-
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-
-/** Undefined: they are wrong, or help is asked for. */
-function readOptions(args: readonly string[]) {
-  try {
-    const text = { type: "string" } as const;
-    const options = { sessions: text, rounds: text, every: text, dead: text };
-    const {
-      sessions = "20",
-      rounds = "5",
-      every = "3",
-      dead = "10",
-    } = parseArgs({ args: [...args], options }).values;
-    const numbers = {
-      ...{ sessions: Number(sessions), rounds: Number(rounds) },
-      ...{ every: Number(every), dead: Number(dead) },
-    };
-    const areCounts = Object.values(numbers).every((each) => Number.isInteger(each) && each > 0);
-    return areCounts ? numbers : undefined;
-  } catch {
-    return undefined;
   }
 }

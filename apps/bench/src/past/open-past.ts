@@ -1,6 +1,4 @@
 // Tells the lossless engine a session, looks at a view, and asks its tools.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type {
   AgentMessage,
@@ -9,10 +7,7 @@ import type {
   PluginTool,
   RuntimeContext,
 } from "@clew/plugin-sdk/core";
-import { bundledPlugins } from "../../../gateway/src/plugins/find/bundled.ts";
-import { loadGeneration } from "../../../gateway/src/plugins/generation.ts";
-import { provideStateDir } from "../../../gateway/src/plugins/load/state-dir.ts";
-import { createStrays } from "../../../gateway/src/plugins/strays.ts";
+import { openBundledEngine } from "../lossless/bundled-engine.ts";
 
 /** How a session is told. */
 export interface PastOptions {
@@ -37,32 +32,14 @@ export interface OpenPast {
   close(): Promise<void>;
 }
 
-const ENGINE = "lossless";
 const SESSION = { sessionId: "past", sessionKey: "agent:main:past" };
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** The plugin as a gateway loads it. */
 export async function openPast(
   messages: readonly AgentMessage[],
   { summaries, complete, endsAfterMs, portions = 1 }: PastOptions,
 ): Promise<OpenPast> {
-  const home = await mkdtemp(join(tmpdir(), "clew-past-"));
-  provideStateDir(home);
-  const plugins = {
-    slots: { contextEngine: ENGINE },
-    entries: { [ENGINE]: { enabled: true, config: { summaries } } },
-  };
-  const { engines, tools } = await loadGeneration({
-    ...{ home, plugins, bundled: bundledPlugins(), reservedTools: [] },
-    context: {
-      ...{ home, mode: "full", generation: 0, log: silent, config: () => ({ plugins }) },
-      complete: () => Promise.reject(new Error("There is no model here.")),
-      strays: createStrays(silent),
-    },
-  });
-  const engine = await engines
-    .find(({ engineId }) => engineId === ENGINE)!
-    .factory({ agentDir: home, workspaceDir: home });
+  const { engine, tools, home, close } = await openBundledEngine(summaries);
   const sessionFile = join(home, "none.jsonl");
   const runtimeContext = {
     ...{ allowDeferredCompactionExecution: true, ...(complete && { llm: { complete } }) },
@@ -102,9 +79,6 @@ export async function openPast(
       const { content } = await tool.execute("bench", { id });
       return content.map((block) => (block.type === "text" ? block.text : "")).join("");
     },
-    async close() {
-      await engine.dispose?.();
-      await rm(home, { recursive: true, force: true });
-    },
+    close,
   };
 }
