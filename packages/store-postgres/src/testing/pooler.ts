@@ -29,8 +29,8 @@ export function poolerKeepsNames(): boolean {
 }
 
 /**
- * `connections`: as many as it has to the server, whoever asks. `keepsNames`: of prepared statements,
- * whichever connection they were prepared on.
+ * `connections`: as many as it has to the server, whoever asks. `keepsNames`: of statements, on
+ * whichever connection they were prepared.
  */
 export async function startPooler(
   database: string,

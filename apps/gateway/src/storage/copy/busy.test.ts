@@ -33,7 +33,7 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect([output, errors]).not.toEqual(["", errors]);
       return { code, ...(JSON.parse(output) as CopyResult) };
     }
-    /** Says one message after the other, each in any session but a quiet one; what each was told. */
+    /** Says one message after the other, each in any session but a quiet one; all told. */
     function talk(gateway: TestGateway, said: string[][], quiet: number) {
       let isOver = false;
       const talking = Promise.all(
