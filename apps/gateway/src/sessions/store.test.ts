@@ -5,6 +5,7 @@ import {
   readFile,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from "node:fs/promises";
@@ -681,4 +682,16 @@ describe("the index", () => {
         code: "SESSION_NAME_INVALID",
       });
   });
+
+  it.each(["agents", "agents/main", "agents/main/sessions"])(
+    "writes nothing through a link in the place of the folder %s",
+    async (folder) => {
+      const [home, elsewhere] = [await temporaryHome(), await temporaryHome()];
+      await mkdir(join(home, folder, ".."), { recursive: true });
+      await symlink(elsewhere, join(home, folder));
+      const refused = { code: "STORAGE_FAILED", message: expect.stringContaining("is a link") };
+      await expect(opened(home)).rejects.toMatchObject(refused);
+      expect(await readdir(elsewhere)).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 // Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
 import { lstat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
@@ -12,7 +13,7 @@ import { moveKey, type SessionIndex } from "./index-file.ts";
 import { type SessionSummary, summarize } from "./list-sessions.ts";
 import { requireSessionName, sessionNotFound } from "./name-errors.ts";
 import { CHECKPOINT_FROM, type OpenSession, type OpenSessionRequest, openSession } from "./open.ts";
-import { deliveriesFile, transcriptFile } from "./paths.ts";
+import { agentFolder, agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
 import { readBranch, readPage, type TranscriptPage } from "./read-transcript.ts";
 import { removeSession } from "./remove-session.ts";
 import { createSessionList } from "./session-list.ts";
@@ -140,6 +141,7 @@ async function openByKey(
   { key, cwd, now, newId }: Parameters<SessionStore["open"]>[0],
 ): Promise<OpenSession> {
   const name = requireSessionName(key);
+  await refuseLinkedFolders(home, name.agentId);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
   await refuseLink(sessionFile);
@@ -155,13 +157,26 @@ async function openByKey(
 
 /** Where it leads is nobody's session. */
 async function refuseLink(file: string): Promise<void> {
-  const found = await lstat(file).catch(() => null);
-  if (found?.isSymbolicLink())
+  if (await isLink(file))
     throw new ContextEngineError(
       "TRANSCRIPT_UNREADABLE",
       `The session file ${file} is a link, which is never followed; put the file itself in its place.`,
     );
 }
+
+/** What is written into them goes where somebody else wants it to, too. */
+async function refuseLinkedFolders(home: string, agentId: string): Promise<void> {
+  const agent = agentFolder(home, agentId);
+  for (const folder of [dirname(agent), agent, agentPaths(home, agentId).sessions])
+    if (await isLink(folder))
+      throw new ContextEngineError(
+        "STORAGE_FAILED",
+        `The folder ${folder} is a link, which is never followed; put what it leads to in its place, or move the whole home there and set CLEW_HOME.`,
+      );
+}
+
+const isLink = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
 
 async function adoptSuccessor(
   { home, checkpointFrom }: StoreSettings,
