@@ -9,6 +9,8 @@ export interface Branch {
   tokens: readonly string[];
   /** How many of them, at the end, are the reply. */
   replied: number;
+  /** Tokens of whole replies behind which the same was asked again. Absent: none was. */
+  others?: readonly string[];
 }
 
 /** A conversation is seldom resumed more often at once. */
@@ -20,9 +22,22 @@ export function branchesBehind(
   { end, kept, added }: { end: string; kept: number; added: readonly string[] },
 ): Branch[] {
   const tokens = [...(branches[0]?.tokens ?? []).slice(0, kept), ...added];
-  const others = branches.filter((branch) => !isTakenOn(branch, tokens));
-  return [{ tip: end, tokens, replied: 0 }, ...others].slice(0, MOST_BRANCHES);
+  const left = branches.filter((branch) => !isTakenOn(branch, tokens));
+  const others = branches.flatMap((branch) => repliesTo(branch, tokens));
+  const newest = { tip: end, tokens, replied: 0, ...(others.length > 0 && { others }) };
+  return [newest, ...left].slice(0, MOST_BRANCHES);
 }
+
+/** What was replied where just this was asked before, whichever of it its client goes on with. */
+function repliesTo({ tokens, replied, others = [] }: Branch, asked: readonly string[]) {
+  const isSame =
+    tokens.length - replied === asked.length &&
+    lengthOfCommonStart(tokens, asked) === asked.length;
+  return isSame ? [...others, ...tokens.slice(asked.length)].slice(-MOST_OTHERS) : [];
+}
+
+/** Of some replies that were asked for again and again. */
+const MOST_OTHERS = 64;
 
 /** The same with a reply to the request that ended there; `told` are its tokens. */
 export function branchesReplied(

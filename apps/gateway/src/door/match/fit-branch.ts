@@ -31,7 +31,7 @@ export function fitBranch(
   }
   const { start, places } = placesIn(branch, tokens);
   return {
-    ...{ tip: branch.tip, tokens: branch.tokens },
+    ...{ tip: branch.tip, tokens: heardBranch(branch, tokens).tokens },
     has: (at) => at < start || places.has(at),
   };
 }
@@ -77,7 +77,22 @@ function firstOf(places: ReadonlyMap<number, number>): { at: number; place: numb
   return first;
 }
 
-function placesIn({ tokens: known, replied }: Branch, tokens: readonly string[]): Places {
+/** With the reply that the request has, where that was asked for again. */
+function heardBranch(
+  branch: Branch,
+  tokens: readonly string[],
+): Pick<Branch, "tokens" | "replied"> {
+  const { tokens: known, replied, others = [] } = branch;
+  const asked = known.slice(0, known.length - replied);
+  const isOther =
+    others.length > 0 &&
+    newestReply(known.slice(asked.length), tokens) === undefined &&
+    newestReply(others, tokens) !== undefined;
+  return isOther ? { tokens: [...asked, ...others], replied: others.length } : branch;
+}
+
+function placesIn(branch: Branch, tokens: readonly string[]): Places {
+  const { tokens: known, replied } = heardBranch(branch, tokens);
   const pinned = replied > 0 ? newestReply(known.slice(-replied), tokens) : undefined;
   const start = Math.min(lengthOfCommonStart(known, tokens), pinned?.from ?? tokens.length);
   const places = new Map<number, number>();

@@ -53,6 +53,31 @@ describe("the memory of the door", () => {
     expect(one!.session).not.toBe(two!.session);
   });
 
+  it.each(["said", "called"])("knows what it %s, though just so was asked again", (how) => {
+    const door = new PlayedDoor();
+    const call = { id: "call_1", name: "read", args: { path: "a" } };
+    const calls = how === "called" ? [call] : [];
+    const words = how === "called" ? "" : "It is fixed now.";
+    const reply: Said = { uid: null, by: "model", text: words, calls };
+    const next: Said =
+      how === "called"
+        ? { uid: null, by: "tools", results: [{ id: call.id, name: "read", text: "x" }] }
+        : person("Thanks");
+    const send = (...history: Said[]) =>
+      door.request("openai-responses", {
+        request: writeRequest("openai-responses", history, {
+          ...{ model: "m", head: ["Be brief."], tools: ["read"] },
+        }),
+        headers: { "x-session-id": "one" },
+      });
+    const history = [model("Hello."), person("Fix it")];
+    door.reply(send(person("Hi")), said("Hello."));
+    door.reply(send(person("Hi"), ...history), { text: words, thinking: "", calls });
+    door.reply(send(person("Hi"), ...history), null);
+    const { plan } = send(person("Hi, it is me"), ...history, reply, next);
+    expect(plan).toMatchObject({ fresh: [4], edited: [0] });
+  });
+
   it("gives a request without messages up, and keeps others", () => {
     const door = new PlayedDoor();
     const { session } = door.request("openai-completions", ask());
