@@ -4,12 +4,17 @@ import type { ReportItem, SentRequest } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type NewTranscriptEntry,
+  type TranscriptEntry,
+  withMessageId,
+} from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../../inspect/stored-message.ts";
 import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
-import { takeBackBehind } from "../../sessions/undo-turn.ts";
+import { originOf } from "../../sessions/origin.ts";
+import { leafBeforeUndo, takeBackBehind } from "../../sessions/undo-turn.ts";
 import type { DoorJournals, SessionJournal } from "../../storage/door-journals.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
@@ -24,6 +29,7 @@ import {
   type StoredMessage,
 } from "../memory/journal-lines.ts";
 import { formOf } from "../wires/json.ts";
+import { GivenReplies } from "./given-replies.ts";
 
 /** A stored message as reports name it. */
 export interface DescribedEntry {
@@ -52,16 +58,6 @@ export interface DescribedView {
   stored: number;
 }
 
-export interface LastReply {
-  entryId: string;
-  /** Of the request. */
-  end: string;
-  /** ms of a clock that only goes forward. */
-  at: number;
-  /** Aborted when nobody heard it to its end. */
-  gone: AbortSignal;
-}
-
 export interface StoredReply {
   id: string;
   message: AssistantMessage;
@@ -72,8 +68,8 @@ export class LiveSession {
   lastView?: DescribedView;
   /** The last turn that was answered. Absent: none was since the session is open. */
   sent?: SentRequest;
-  /** The newest that was stored, and to what. Absent: none was since the session is open. */
-  lastReply: LastReply | undefined;
+  /** Replies to turns. */
+  readonly given = new GivenReplies();
   readonly stored: StoredMessage[] = [];
   /** Names of calls, by id. */
   readonly toolNames = new Map<string, string>();
@@ -104,15 +100,17 @@ export class LiveSession {
     const live = new LiveSession(conversation, journals.of(conversation.session.session));
     const journal = readJournal((await live.#journal.read()) ?? "");
     live.#isBegun = journal !== undefined;
-    for (const { event, stored } of journal?.lines ?? []) {
-      if (event.type === "request") live.#before = event;
-      live.#remember(stored);
+    for (const line of journal?.lines ?? []) {
+      if (line.event.type === "request") live.#before = line.event;
+      live.#remember(line.stored);
+      live.given.note(line);
     }
     const branch = conversation.session.branch();
     for (const entry of branch) live.#meet(entry);
     const leafId = journal?.lines.at(-1)?.leafId ?? null;
-    const known = branch.findIndex(({ id }) => id === leafId);
-    live.lastReply = lastReplyIn(journal?.lines.at(-1));
+    const known = branch.findLastIndex(
+      (entry) => entry.id === leafId || (leafId !== null && leafBeforeUndo(entry) === leafId),
+    );
     const newest = live.newestReply();
     const isPart = newest?.id === leafId && newest.message.stopReason === "aborted";
     if (isPart) live.#unsure = branch.slice(-1);
@@ -168,10 +166,17 @@ export class LiveSession {
     return ids;
   }
 
-  /** The reply that is the newest entry. Undefined: it is something else. */
+  /** The reply that is the newest message. Undefined: it is something else. */
   newestReply(): StoredReply | undefined {
-    const entry = this.#conversation.session.branch().at(-1);
+    const entry = this.#conversation.session.branch()[this.#newest()];
     return entry && storedReplyOf(entry);
+  }
+
+  /** Behind it stands at most that something was taken back. */
+  #newest(): number {
+    return this.#conversation.session
+      .branch()
+      .findLastIndex((entry) => leafBeforeUndo(entry) === null);
   }
 
   /** Newest first. */
@@ -182,7 +187,30 @@ export class LiveSession {
 
   /** The newest reply stays in the file alone, and the next one stands in its place. */
   async setReplyBeside(): Promise<void> {
-    await takeBackBehind(this.#conversation, this.#conversation.session.branch().length - 1);
+    await takeBackBehind(this.#conversation, this.#newest());
+  }
+
+  /** A reply that its client did not go on with: it stays in the file alone. */
+  async appendBeside(message: AssistantMessage): Promise<string[]> {
+    const ids = await this.appendReply(message);
+    await this.setReplyBeside();
+    return ids;
+  }
+
+  /** The entry of a reply with this token that stands beside another one, which it was given. */
+  besideWith(token: string): string | undefined {
+    const place = this.#places.get(token)?.at(-1) ?? -1;
+    const entryId = this.stored[place]?.entries.at(-1);
+    if (entryId === undefined || !this.given.hasOthers(entryId)) return undefined;
+    const branch = this.#conversation.session.branch();
+    return branch.findLastIndex(({ id }) => id === entryId) < 0 ? entryId : undefined;
+  }
+
+  /** To be stored once more. Undefined: it left the branch before the session was opened. */
+  givenAt(entryId: string): AgentMessage | undefined {
+    const entry = this.#entries.get(entryId);
+    const message = messageOf(entry);
+    return message && withMessageId(message, originOf(entry!));
   }
 
   /** What was stored last, by these tokens, stays in the file alone, unless more came since. */
@@ -192,7 +220,9 @@ export class LiveSession {
     );
     const ids = new Set(found);
     const branch = this.#conversation.session.branch();
-    const from = branch.findLastIndex(({ id }) => !ids.has(id)) + 1;
+    const isOther = (entry: TranscriptEntry) =>
+      !ids.has(entry.id) && leafBeforeUndo(entry) === null;
+    const from = branch.findLastIndex(isOther) + 1;
     if (from < branch.length) await takeBackBehind(this.#conversation, from);
   }
 
@@ -200,17 +230,38 @@ export class LiveSession {
   async begin(event: RequestEvent, notes: SessionNotes): Promise<void> {
     if (this.#isBegun) return;
     const opening: RequestEvent = { ...event, added: [], results: [], opening: true };
-    await this.write({ event: opening, stored: [], notes });
+    await this.write({ event: opening, stored: [], notes }, 0);
   }
 
-  async write(line: Omit<JournalLine, "leafId">): Promise<void> {
+  /** `began`: when the request came, ms of a clock that only goes forward. */
+  async write(line: Omit<JournalLine, "leafId">, began: number): Promise<void> {
     const { session } = this.#conversation;
-    const text = encodeLine({ ...line, leafId: this.leafId }, this.#before);
+    const text = encodeLine({ ...line, leafId: this.#notedLeaf() }, this.#before);
     const header = this.#isBegun ? "" : encodeHeader(session.session.sessionKey);
     await this.#journal.append(header + text);
     this.#isBegun = true;
     if (line.event.type === "request") this.#before = line.event;
     this.#remember(line.stored);
+    this.given.note(line);
+    if (line.event.type === "request") this.#noteGoneOn(line.stored, began);
+  }
+
+  #noteGoneOn(stored: readonly StoredMessage[], began: number): void {
+    const ids = stored.flatMap(({ entries }) => entries);
+    const first = ids.find((id) => !this.given.isReply(id));
+    if (first === undefined) return;
+    const branch = this.#conversation.session.branch();
+    let at = branch.findLastIndex(({ id }) => id === first) - 1;
+    while (at > 0 && leafBeforeUndo(branch[at]!) !== null) at--;
+    if (at >= 0) this.given.goneOn(branch[at]!.id, began);
+  }
+
+  /** What its client may not know of is not known behind a restart either. */
+  #notedLeaf(): string | null {
+    const branch = this.#conversation.session.branch();
+    const [first] = this.#unsure;
+    const from = first === undefined ? -1 : branch.findIndex(({ id }) => id === first.id);
+    return from < 0 ? this.leafId : (branch[from - 1]?.id ?? null);
   }
 
   /**
@@ -292,14 +343,6 @@ function entryOf(message: AgentMessage): NewTranscriptEntry {
     ...{ type: "custom_message", customType, content },
     ...(display !== undefined && { display }),
   };
-}
-
-/** Whether its client has it nobody knows any more: who asks just so again has not. */
-function lastReplyIn(line: JournalLine | undefined): LastReply | undefined {
-  const entryId = line?.stored.at(-1)?.entries.at(-1);
-  if (line?.event.type !== "reply" || entryId === undefined || line.event.kind !== "turn")
-    return undefined;
-  return { entryId, end: line.event.end, at: 0, gone: AbortSignal.abort() };
 }
 
 function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefined {

@@ -145,7 +145,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const { key, isNew, match } = turn;
     if (isNew && match.kind === "turn") await live.begin(turn.event, notes);
     const added = await storeRequest(turn, live);
-    await live.write({ event: turn.event, stored: added, notes });
+    await live.write({ event: turn.event, stored: added, notes }, turn.began);
     const promptEntryId = promptOf(turn, live);
     if (isNew) events.publish({ type: "session", session: key, change: "created" });
     if (promptEntryId !== null)
@@ -248,7 +248,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
         const { described, cache } = (view && calls.get(turn)) || {};
         const ids = await storeReply(turn, live, ended);
-        await live.write({ event, stored: storedReply(event, ids), notes });
+        await live.write({ event, stored: storedReply(event, ids), notes }, turn.began);
         isThere = true;
         isStored.resolve();
         const estimated = await count(turn, ended, described);

@@ -14,25 +14,28 @@ import type { LiveSession } from "./live-session.ts";
 export async function storeReply(
   turn: DoorTurn,
   live: LiveSession,
-  { reply: { message, error }, durationMs }: Pick<EndedTurn, "reply" | "durationMs">,
+  { reply: { message, error } }: Pick<EndedTurn, "reply">,
 ): Promise<string[]> {
-  const { match, event, gone, began } = turn;
+  const { match, gone } = turn;
   if (match.kind === "turn" && error !== undefined && endedHere(gone) !== undefined)
     return live.appendPart({ ...message, stopReason: "aborted", errorMessage: error.message });
   const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
   if (!isKept) return [];
+  if (isDropped(turn, live)) return live.appendBeside(message);
   if (isAskedAgain(turn, live)) await live.setReplyBeside();
-  const ids = await live.appendReply(message);
-  const entryId = ids.at(-1);
-  if (entryId !== undefined)
-    live.lastReply = { entryId, end: event.end, at: began + durationMs, gone };
-  return ids;
+  return live.appendReply(message);
 }
 
-/** The same request was answered before, and whoever asked went away or asked again. */
-function isAskedAgain({ event, began }: DoorTurn, { lastReply, leafId }: LiveSession): boolean {
-  if (lastReply === undefined || lastReply.entryId !== leafId) return false;
-  return lastReply.end === event.end && (lastReply.gone.aborted || lastReply.at <= began);
+/** The same request has another reply, behind which nothing has come. */
+function isAskedAgain({ event }: DoorTurn, live: LiveSession): boolean {
+  const newest = live.newestReply();
+  return newest !== undefined && live.given.isTo(event.end, newest.id);
+}
+
+/** Its client went on with another reply when this one was asked for already. */
+function isDropped({ event, began }: DoorTurn, live: LiveSession): boolean {
+  const goneOnAt = live.given.goneOnAt(event.end);
+  return goneOnAt !== undefined && began <= goneOnAt;
 }
 
 /** By whatever of it the client will send back. */

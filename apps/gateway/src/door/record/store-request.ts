@@ -3,22 +3,27 @@ import { stepsInSlices } from "@clew/plugin-sdk/host";
 import type { StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { isSameReply, type LiveSession, type StoredReply } from "./live-session.ts";
+import { planHeldReplies } from "./held-replies.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
 
 /** What is stored of each of its messages; none: it brought nothing. */
 export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
   const { call, sketch, plan } = turn;
+  const held =
+    plan.moved ??
+    planHeldReplies(sketch.messages, plan, (token) => live.besideWith(token) !== undefined);
   const planned = await stepsInSlices(
     planEntries({
       api: call.wire.api,
       list: call.request.messages.slice(call.request.leading),
       sketched: sketch.messages,
-      ...plan,
+      ...{ ...plan, moved: held },
       toolNames: live.toolNames,
       now: turn.startedAt.getTime(),
     }),
   );
-  const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
+  const groups =
+    plan.moved === undefined ? await bringBack(planned, live) : await makeWay(planned, live);
   if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
   const isBeside = turn.match.kind !== "turn" && groups.length === 0;
   const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
@@ -28,6 +33,27 @@ export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<S
     at += entries.length;
     return messages.map((message) => ({ ...message, entries: own }));
   });
+}
+
+/**
+ * Of two replies to one request the one that its client goes on with stands on the branch, as it
+ * was given, and the other one beside.
+ */
+async function bringBack(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
+  const idsOf = ({ isMoved, messages }: EntryGroup): string[] =>
+    isMoved ? [...new Set(messages.flatMap(({ token }) => live.besideWith(token) ?? []))] : [];
+  const newest = live.newestReply()?.id;
+  const isInPlace = (group: EntryGroup) =>
+    newest !== undefined && idsOf(group).some((id) => live.given.areAlike(id, newest));
+  const asGiven = (group: EntryGroup): EntryGroup => {
+    const given = idsOf(group).flatMap((id) => live.givenAt(id) ?? []);
+    return given.length > 0 ? { ...group, entries: given } : group;
+  };
+  const first = planned.filter(isInPlace);
+  const rest = planned.filter((group) => !first.includes(group));
+  const groups = [...first, ...rest].map(asGiven);
+  if (first.length > 0) await live.setReplyBeside();
+  return groups;
 }
 
 /**
