@@ -31,8 +31,7 @@ export function branchesBehind(
 /** What was replied where just this was asked before, whichever of it its client goes on with. */
 function repliesTo({ tokens, replied, others = [] }: Branch, asked: readonly string[]) {
   const isSame =
-    tokens.length - replied === asked.length &&
-    lengthOfCommonStart(tokens, asked) === asked.length;
+    tokens.length - replied === asked.length && lengthOfCommonStart(tokens, asked) === asked.length;
   return isSame ? [...others, ...tokens.slice(asked.length)].slice(-MOST_OTHERS) : [];
 }
 

@@ -2,8 +2,8 @@
 import { stepsInSlices } from "@clew/plugin-sdk/host";
 import type { StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
-import { isSameReply, type LiveSession, type StoredReply } from "./live-session.ts";
 import { planHeldReplies } from "./held-replies.ts";
+import { isSameReply, type LiveSession, type StoredReply } from "./live-session.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
 
 /** What is stored of each of its messages; none: it brought nothing. */
