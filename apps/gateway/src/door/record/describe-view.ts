@@ -19,7 +19,8 @@ import type { MadeView } from "../view/make-view.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 import { objectsOf, recordOf, textOf } from "../wires/json.ts";
 import { toolsIn } from "../wires/openai-responses.ts";
-import { type DescribedView, describeStored, type LiveSession } from "./live-session.ts";
+import { describeStored } from "./describe-entry.ts";
+import type { DescribedView, LiveSession } from "./live-session.ts";
 
 export interface ViewDescription {
   system: ReportItem[];

@@ -9,7 +9,7 @@ interface GivenLine {
 }
 
 interface Given {
-  /** How many entries hold a reply. */
+  /** How many entries hold a reply, or should. */
   count: number;
   /** See `goneOn`. Absent: not since the session was opened. */
   goneOnAt?: number;
@@ -38,10 +38,15 @@ export class GivenReplies {
     }
   }
 
+  /** Another reply was to stand in its place. */
+  setBeside(entryId: string): void {
+    const given = this.#given.get(this.#endOf.get(entryId) ?? "");
+    if (given !== undefined) given.count++;
+  }
+
   /** Something came behind this entry, by a request of then: ms of a clock that only goes forward. */
   goneOn(entryId: string, at: number): void {
-    const end = this.#endOf.get(entryId);
-    const given = end === undefined ? undefined : this.#given.get(end);
+    const given = this.#given.get(this.#endOf.get(entryId) ?? "");
     if (given !== undefined) given.goneOnAt = at;
   }
 

@@ -1,24 +1,17 @@
 // What is known of a session's transcript while it is open, from its journal.
-import { randomBytes } from "node:crypto";
 import type { ReportItem, SentRequest } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   type NewTranscriptEntry,
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../../inspect/stored-message.ts";
-import { toJson } from "../../own-json.ts";
-import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
 import { originOf } from "../../sessions/origin.ts";
 import { leafBeforeUndo, takeBackBehind } from "../../sessions/undo-turn.ts";
 import type { DoorJournals, SessionJournal } from "../../storage/door-journals.ts";
-import { contentHash } from "../../text/content-hash.ts";
-import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
-import { callKeys } from "../match/call-key.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
 import {
   encodeHeader,
@@ -28,18 +21,10 @@ import {
   type SessionNotes,
   type StoredMessage,
 } from "../memory/journal-lines.ts";
-import { formOf } from "../wires/json.ts";
+import { type DescribedEntry, describeEntry } from "./describe-entry.ts";
 import { GivenReplies } from "./given-replies.ts";
-
-/** A stored message as reports name it. */
-export interface DescribedEntry {
-  role: string;
-  text: string;
-  hash: string;
-  tokens: number;
-  /** True: its words were forgotten, and its client sends them all the same. */
-  isForgotten: boolean;
-}
+import type { BesideReplies } from "./held-replies.ts";
+import { startInCommon } from "./same-reply.ts";
 
 /** The messages that were last described, so that the next request is told by what is new in it. */
 export interface DescribedView {
@@ -63,7 +48,7 @@ export interface StoredReply {
   message: AssistantMessage;
 }
 
-export class LiveSession {
+export class LiveSession implements BesideReplies {
   /** Of the newest turn. Absent: none was described. */
   lastView?: DescribedView;
   /** The last turn that was answered. Absent: none was since the session is open. */
@@ -111,6 +96,9 @@ export class LiveSession {
     const known = branch.findLastIndex(
       (entry) => entry.id === leafId || (leafId !== null && leafBeforeUndo(entry) === leafId),
     );
+    // A reply that was to take the place of another may not be in the journal.
+    if (branch[known]?.type === "custom" && messageOf(branch[known - 1])?.role !== "assistant")
+      live.given.setBeside(leafId!);
     const newest = live.newestReply();
     const isPart = newest?.id === leafId && newest.message.stopReason === "aborted";
     if (isPart) live.#unsure = branch.slice(-1);
@@ -146,10 +134,11 @@ export class LiveSession {
   async #setUnsureBeside(): Promise<void> {
     const unsure = this.#unsure.splice(0);
     const [first] = unsure;
-    if (first === undefined || !unsure.every(isOfDoor)) return;
+    if (first === undefined) return;
     const branch = this.#conversation.session.branch();
     const from = branch.findIndex(({ id }) => id === first.id);
-    if (from >= 0) await takeBackBehind(this.#conversation, from);
+    if (from >= 0 && branch.slice(from).every(isOfDoor))
+      await takeBackBehind(this.#conversation, from);
   }
 
   /** What had arrived of a reply that was ended; calls in it will have no result. */
@@ -204,6 +193,11 @@ export class LiveSession {
     if (entryId === undefined || !this.given.hasOthers(entryId)) return undefined;
     const branch = this.#conversation.session.branch();
     return branch.findLastIndex(({ id }) => id === entryId) < 0 ? entryId : undefined;
+  }
+
+  isIn(token: string, entryId: string): boolean {
+    const places = this.#places.get(token) ?? [];
+    return places.some((place) => this.stored[place]!.entries.includes(entryId));
   }
 
   /** To be stored once more. Undefined: it left the branch before the session was opened. */
@@ -317,24 +311,6 @@ export class LiveSession {
   }
 }
 
-/** What was forgotten is sent with other words than are kept, so that its hash says nothing. */
-function describeEntry(message: AgentMessage): DescribedEntry {
-  const described = describeStored(message);
-  const isForgotten = described.text.startsWith(FORGOTTEN);
-  const hash = isForgotten ? `${FORGOTTEN_HASH}${randomBytes(12).toString("hex")}` : described.hash;
-  return { ...described, hash, isForgotten };
-}
-
-export function describeStored(message: AgentMessage): Omit<DescribedEntry, "isForgotten"> {
-  const { __openclaw: _identity, ...content } = message;
-  return {
-    role: message.role,
-    text: messageText(message),
-    hash: contentHash(toJson(content)),
-    tokens: Math.ceil(estimateMessage(message).estimate),
-  };
-}
-
 /** What people are not shown is an entry of its own kind. */
 function entryOf(message: AgentMessage): NewTranscriptEntry {
   if (message.role !== "custom") return { type: "message", message };
@@ -355,47 +331,3 @@ const isOfDoor = (entry: TranscriptEntry): boolean => {
   const message = messageOf(entry);
   return message?.role !== "user" || message.idempotencyKey === undefined;
 };
-
-/** How many messages are those entries, in their order. */
-function startInCommon(
-  entries: readonly TranscriptEntry[],
-  messages: readonly AgentMessage[],
-): number {
-  const differs = entries.findIndex((entry, at) => {
-    const message = messages[at];
-    return message === undefined || !saysTheSame(messageOf(entry)!, message);
-  });
-  return differs < 0 ? entries.length : differs;
-}
-
-/** However its provider and its client each write it. */
-const saysTheSame = (stored: AgentMessage, message: AgentMessage): boolean =>
-  stored.role === message.role &&
-  (stored.role === "assistant"
-    ? isSameReply(message, stored)
-    : messageText(stored) === messageText(message));
-
-/** By the id of a call, else by what is said and called, in whatever order its arguments stand. */
-export function isSameReply(message: AgentMessage, reply: AssistantMessage): boolean {
-  if (message.role !== "assistant") return false;
-  const ids = callsOf(reply);
-  return callsOf(message).some((id) => ids.includes(id)) || toldBy(message) === toldBy(reply);
-}
-
-const toldBy = ({ content }: AssistantMessage): string =>
-  content
-    .flatMap((block) => {
-      if (block.type === "toolCall") return [formOf(block.name, block.arguments)];
-      return block.type === "text" ? [block.text] : [];
-    })
-    .join("\n")
-    .replace(/\s+/g, " ")
-    .trim();
-
-/** By keys, where a server has given ids. */
-const callsOf = ({ content }: AssistantMessage): string[] =>
-  content.flatMap((block) =>
-    block.type === "toolCall" && block.id !== ""
-      ? callKeys([block.id], [formOf(block.name, block.arguments)])
-      : [],
-  );

@@ -3,15 +3,14 @@ import { stepsInSlices } from "@clew/plugin-sdk/host";
 import type { StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { planHeldReplies } from "./held-replies.ts";
-import { isSameReply, type LiveSession, type StoredReply } from "./live-session.ts";
+import type { LiveSession, StoredReply } from "./live-session.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
+import { isSameReply } from "./same-reply.ts";
 
 /** What is stored of each of its messages; none: it brought nothing. */
 export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
   const { call, sketch, plan } = turn;
-  const held =
-    plan.moved ??
-    planHeldReplies(sketch.messages, plan, (token) => live.besideWith(token) !== undefined);
+  const held = plan.moved ?? planHeldReplies(sketch.messages, plan, live);
   const planned = await stepsInSlices(
     planEntries({
       api: call.wire.api,

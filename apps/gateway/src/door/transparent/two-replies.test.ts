@@ -107,6 +107,25 @@ describe("of several replies to one request", () => {
   });
 });
 
+it.each(DOOR_APIS)(
+  "by %s, replies that begin with the same words are told by their calls",
+  async (api) => {
+    const world = await begin(api);
+    const { upstream, client, session } = world;
+    const replies = NAMES.map((name) => ({ ...replyOf(name, true), text: "Let me look." }));
+    for (const reply of replies) await ask(upstream, world.door.url, client, reply);
+    await world.door.stop();
+    const door = await startTestDoor(upstream, { home: world.door.home });
+    await goOn({ ...world, door }, replies[1]!);
+    await door.gateway.door.settled();
+    const { branch = [] } = (await door.gateway.store.read(session)) ?? {};
+    const messages = branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    const calling = messages.filter((message) => JSON.stringify(message).includes("Let me look."));
+    expect(calling).toMatchObject([{ content: [{ text: "Let me look." }, { type: "toolCall" }] }]);
+    expect(JSON.stringify(calling)).toContain("call_Second");
+  },
+);
+
 it("a reply that comes when its client has gone on with another stands beside", async () => {
   const waiting: (() => void)[] = [];
   let count = 0;
