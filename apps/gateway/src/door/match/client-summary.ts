@@ -2,7 +2,7 @@
 import { contentHash } from "../../text/content-hash.ts";
 import type { AskedSummary } from "./asked-summary.ts";
 import type { KnownSession } from "./known-requests.ts";
-import { isLike } from "./reply-fit.ts";
+import { isOfClient } from "./of-client.ts";
 import type { RequestSketch, SketchedMessage } from "./sketch.ts";
 import { marksWithin, type WordMark } from "./word-marks.ts";
 
@@ -36,7 +36,7 @@ export function summaryIn(
 ): HeldSummary | undefined {
   const { messages } = request;
   const { summaries, asked } = session;
-  const marks = marksOf(request, session);
+  const marks = marksOf(session, () => isOfClient(request)(session));
   if (summaries.length === 0 && marks.length === 0) return undefined;
   const replied = messages.findIndex(({ speaker }) => speaker === "model");
   for (const [index, message] of messages.entries()) {
@@ -63,21 +63,18 @@ const isTold = ({ speaker, calls }: SketchedMessage, index: number): boolean =>
  * Of replies to turns that were summaries, or may be. Where the system prompt or the tools are
  * others, somebody else is given such a reply to work with.
  */
-function marksOf(
-  request: Pick<RequestSketch, "head" | "tools">,
-  session: KnownSession,
-): readonly WordMark[] {
-  const { asked, summaryMarks } = session;
+function marksOf({ asked, summaryMarks }: KnownSession, isOwn: () => boolean): readonly WordMark[] {
   const open = asked.flatMap(({ mark }) => mark ?? []);
-  if (open.length === 0 || !isLike(request, session)) return summaryMarks;
-  return [...summaryMarks, ...open];
+  return open.length === 0 || !isOwn() ? summaryMarks : [...summaryMarks, ...open];
 }
 
-/** Those of the sessions of which the front of the request holds a summary. */
-export function holdersIn(
-  request: RequestSketch,
-  sessions: readonly KnownSession[],
-): KnownSession[] {
+/**
+ * Those of the sessions of its client of which the front of the request holds a summary: somebody
+ * else may be given one to work with.
+ */
+export function holdersIn(request: RequestSketch, all: readonly KnownSession[]): KnownSession[] {
+  const sessions = all.filter(isOfClient(request));
+  if (sessions.length === 0) return [];
   const messages = frontOf(request.messages);
   const front = { ...request, messages };
   const replied = messages.findIndex(({ speaker }) => speaker === "model");
@@ -86,11 +83,11 @@ export function holdersIn(
     .filter((message, index) => message.speaker === "person" || isTold(message, index))
     .map(({ text }) => text);
   // Once for all of them: there may be thousands.
-  const marked = sessions.flatMap((session) => marksOf(request, session));
+  const marked = sessions.flatMap((session) => marksOf(session, () => true));
   const within = marked.length === 0 ? undefined : marksWithin(texts, marked);
   return sessions.filter(
     (session) =>
-      marksOf(request, session).some((mark) => within?.has(mark)) ||
+      marksOf(session, () => true).some((mark) => within?.has(mark)) ||
       (session.summaries.length > 0 &&
         summaryIn(front, { ...session, summaryMarks: [], asked: [] }) !== undefined),
   );

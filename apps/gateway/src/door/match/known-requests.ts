@@ -2,6 +2,7 @@
 import { type AskedSummary, askedWith, repliedSummary } from "./asked-summary.ts";
 import { type Branch, branchesBehind, branchesReplied } from "./branches.ts";
 import { callKeys, isSure, keyOfOlder } from "./call-key.ts";
+import { beginsAlike } from "./head.ts";
 import { isSaid, tokenOfOlder, tokensOfReply } from "./sketch.ts";
 import type { WordMark } from "./word-marks.ts";
 
@@ -100,7 +101,12 @@ export interface KnownSession {
   parent?: string;
   /** Those of its first turn. */
   tools: readonly string[];
+  /** Those of its newest turn that had any. */
+  newestTools: readonly string[];
+  /** Of its newest turn. */
   head: string;
+  /** True: its requests have come under several that begin alike. */
+  rewritesHead: boolean;
   /** True until a request goes on from its reply. */
   provisional: boolean;
   /** Newest first, and never none. */
@@ -131,6 +137,9 @@ const MOST_ENDS = 256;
 const MOST_CALLS = 4_096;
 
 const NOBODY: ReadonlySet<string> = new Set();
+
+const isRewritten = (before: KnownSession, { head, kind }: RequestEvent): boolean =>
+  kind !== "side" && head !== before.head && beginsAlike(head, before.head);
 
 /** Ends and calls of one session, in the order they came. */
 interface Trail {
@@ -232,7 +241,9 @@ export class KnownRequests {
       provisional: !begun,
       ...before,
       tools: before?.tools ?? tools,
+      newestTools: before === undefined || (turns && tools.length > 0) ? tools : before.newestTools,
       head: before === undefined || turns ? head : before.head,
+      rewritesHead: before !== undefined && (before.rewritesHead || isRewritten(before, event)),
       branches:
         before === undefined || turns
           ? branchesBehind(before?.branches ?? [], { end, kept: event.kept, added })

@@ -169,9 +169,12 @@ function matchedByEnd(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const ends = known.endsAt(hash).filter((end) => mayBe(end) && (!wantsStored || isStored(end)));
-    if (ends.length === 0) continue;
     const following = messages.slice(index + 1);
+    const ends = known.endsAt(hash).filter((end) => {
+      if (wantsStored && !isStored(end)) return false;
+      return mayBe(end) && !(isOfText(known, end) && following.length > 0);
+    });
+    if (ends.length === 0) continue;
     const fitting = ends
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ end, fit }) => {
@@ -188,6 +191,13 @@ function matchedByEnd(
   }
   return undefined;
 }
+
+/**
+ * Where no tools tell what is asked beside a session, who goes on behind the reply to a text of it
+ * has a conversation of its own.
+ */
+const isOfText = (known: KnownRequests, { kind, begun, session }: KnownEnd): boolean =>
+  kind === "compaction" && !begun && known.session(session)?.tools.length === 0;
 
 const foundAt = (index: number, { end, replied }: Fitting): Found => ({
   session: end.session,
@@ -325,20 +335,25 @@ const LEAST_QUOTED = 2;
  */
 function matchedByQuotes(
   known: KnownRequests,
-  { messages, tools }: RequestSketch,
+  request: RequestSketch,
   { mayBe }: Place,
 ): Found | undefined {
-  if (tools.length > 0 || !wantsSummary(messages.map(({ text }) => text).join("\n")))
-    return undefined;
+  if (!isOneText(request)) return undefined;
   const sessions = [...known.sessions()]
     .slice(-MOST_QUOTED)
-    .filter(({ id, tools: own }) => own.length > 0 && mayBe({ session: id }));
-  const quoted = [...quotes({ messages }, sessions)];
+    .filter(({ id }) => mayBe({ session: id }));
+  const quoted = [...quotes(request, sessions)];
   const [session, ...others] = quoted;
   return session === undefined || others.length > 0
     ? undefined
     : { session: session.id, by: "words", known: 0 };
 }
+
+/** Without tools, in a person's words alone, and with a word of a summary somewhere. */
+const isOneText = ({ messages, tools, rules }: RequestSketch): boolean =>
+  tools.length === 0 &&
+  messages.every(({ speaker }) => speaker === "person") &&
+  (wantsSummary(rules) || messages.some(({ text }) => wantsSummary(text)));
 
 /** Sessions whose replies it holds, all of it in a person's words. */
 function quotes(
@@ -350,9 +365,11 @@ function quotes(
     messages.map(({ text }) => text),
     sessions.flatMap(({ marks }) => marks),
   );
-  const isQuoted = ({ marks }: KnownSession) => {
+  const isQuoted = ({ marks, tools }: KnownSession) => {
     const told = marks.filter((mark) => within.has(mark));
-    return told.length > 0 && told.length >= Math.min(LEAST_QUOTED, marks.length);
+    // Where nobody has tools, one reply is handed on by many a program.
+    const least = tools.length > 0 ? Math.min(LEAST_QUOTED, marks.length) : LEAST_QUOTED;
+    return told.length > 0 && told.length >= least;
   };
   return new Set(sessions.filter(isQuoted));
 }
@@ -360,7 +377,7 @@ function quotes(
 function kindOf(request: RequestSketch, session: KnownSession, found: Found): RequestKind {
   const { end } = found;
   if (request.client.compacts || asksForSummary(request)) return "compaction";
-  if (isForeignWish(request, session)) return "compaction";
+  if (isForeignWish(request, session) || isTextOf(request, session, found)) return "compaction";
   if (isToolless(request, session)) return goesOn(request, session, found) ? "turn" : "side";
   const own = new Set(session.tools);
   const shared = request.tools.filter((tool) => own.has(tool)).length;
@@ -371,6 +388,13 @@ function kindOf(request: RequestSketch, session: KnownSession, found: Found): Re
 /** In a session without tools the system prompt alone tells that it is not its person who asks. */
 const isForeignWish = (request: RequestSketch, { tools, head }: KnownSession) =>
   tools.length + request.tools.length === 0 && head !== request.head && mayAskForSummary(request);
+
+/** Nor do tools tell there that all that was said, put into one text, is no turn. */
+const isTextOf = (request: RequestSketch, session: KnownSession, { end }: Found): boolean =>
+  session.tools.length === 0 &&
+  end === undefined &&
+  isOneText(request) &&
+  quotes(request, [session]).has(session);
 
 const isToolless = (request: RequestSketch, session: KnownSession) =>
   request.tools.length === 0 && session.tools.length > 0;

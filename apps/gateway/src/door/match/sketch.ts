@@ -2,9 +2,9 @@
 import { type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorRequest, DoorWire, JsonObject, MessageLook } from "../wires/door-wire.ts";
-import { canonical } from "../wires/json.ts";
 import { callKeys, isCounting, isSure, keyOfOlder, strayKey } from "./call-key.ts";
 import type { ClientKey } from "./client-key.ts";
+import { headOf } from "./head.ts";
 
 /** Its identity is the hash of what it was. */
 export interface SketchedMessage extends MessageLook {
@@ -37,6 +37,8 @@ export interface RequestSketch {
   tools: readonly string[];
   /** Of everything that leads: system prompt, instructions, developer messages. */
   head: string;
+  /** The same in words. */
+  rules: string;
 }
 
 export const sketchRequest = (
@@ -52,7 +54,6 @@ export function* sketchSteps(
   client: ClientKey,
 ): Steps<RequestSketch> {
   const { messages, leading } = request;
-  const head = contentHash(canonical([request.system, messages.slice(0, leading)]));
   const sketched: SketchedMessage[] = [];
   // The chain begins with the wire: what looks alike on two is not the same conversation.
   let chain: Chain = {
@@ -67,7 +68,7 @@ export function* sketchSteps(
     chain = link;
     yield;
   }
-  return { client, messages: sketched, tools: [...request.tools].sort(), head };
+  return { client, messages: sketched, tools: [...request.tools].sort(), ...headOf(wire, request) };
 }
 
 const START_BEHIND = "behind the first: ";

@@ -113,11 +113,14 @@ export class Agent {
       const title = this.#titleAsk();
       if (title !== undefined) return title;
     } else if (this.said.at(-1)?.by === "model") {
-      if (this.#parent === undefined && chance.happens(0.2)) this.#resume();
+      const resumes = this.#parent === undefined && chance.happens(0.2);
+      if (resumes) this.#resume();
       const { hasWindows = false } = this.habits;
       if (hasWindows && this.#parent === undefined && !this.#compacts && this.#opensWindow())
         new Agent(this.#world, this.habits, undefined, this);
-      if (!this.#compacts && chance.happens(0.1)) this.#goBack();
+      // Under a system prompt that nobody knows yet, a summary alone may be anybody's.
+      const isStrange = resumes && this.habits.resume === "head";
+      if (!this.#compacts && !isStrange && chance.happens(0.1)) this.#goBack();
       else this.said.push(this.#person(this.#followUp()));
     }
     if (this.#requests > 3 && !this.#compacts && chance.happens(0.15)) {
@@ -314,7 +317,8 @@ export class Agent {
 
   #resume(): void {
     const { resume, remembers } = this.habits;
-    if (resume === "head") this.#head = [`You are again here. Git: ${this.#world.next()}.`];
+    if (resume === "head")
+      this.#head = this.#head.map((text) => text.replace(/Git: .*/, `Git: ${this.#world.next()}.`));
     if (resume === "no-thinking") this.#forgetsThinking = true;
     const [first, ...rest] = this.said;
     if (resume === "first-message" && first?.by === "person")

@@ -182,7 +182,7 @@ export const HABITS: readonly Habits[] = [
   {
     name: "qwen",
     api: "openai-completions",
-    head: ["You are qwen. Git: clean."],
+    head: ["You are qwen, an agent for code. Git: clean."],
     tools: [...TOOLS, "agent", "memory", "skill", "todo", "web", "plan", "ls", "ask"],
     before: [],
     masksFrom: 11,
