@@ -108,6 +108,8 @@ export interface EngineParts {
   readonly onWindow?: (session: SessionRef, tokens: number) => void;
   /** Told of a session whose numbers others of the database have, so that it gets others. */
   readonly onApart?: (session: SessionRef) => void;
+  /** Told of a session that is made anew, as what another machine made of it cannot be used. */
+  readonly onUnusable?: (session: SessionRef, what: { why: string; isNewer: boolean }) => void;
   /** Told of the path of a database that was deleted or moved away while it was open. */
   readonly onMovedAway?: (path: string) => void;
 }
@@ -121,16 +123,15 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const asConfigured = { listsPast, pastTokens, water: { highWaterTokens, lowWaterTokens } };
   const timeoutMs = summaryTimeoutSeconds && summaryTimeoutSeconds * 1000;
   const { onStored, onWindow, onMovedAway, spendings = createSpendings() } = parts;
-  const sharing = createSharing(parts.sharedRows, { keeps: stores.keeps, onApart: parts.onApart });
+  const { onApart, onUnusable } = parts;
+  const sharing = createSharing(parts.sharedRows, { keeps: stores.keeps, onApart, onUnusable });
   const readings = createReadings();
   const budgets = createAskedBudgets();
   const siblings = createSiblings({
     reader(store, opened) {
       const bring = sharing.beside(store, opened);
-      return async (session, path) => {
-        await bring(session);
-        return readings.during(session, () => importFile(store, { session, path }));
-      };
+      return (session, path) =>
+        bring(session, () => readings.during(session, () => importFile(store, { session, path })));
     },
     isKept: stores.keeps,
     done: siblingsDone,

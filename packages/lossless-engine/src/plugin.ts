@@ -8,7 +8,7 @@ import {
   type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
-import { engineOn } from "./engine.ts";
+import { type EngineParts, engineOn } from "./engine.ts";
 import { forgetDeleted } from "./forget/deleted.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
@@ -56,12 +56,21 @@ const plugin: PluginEntry = definePluginEntry({
       api.logger.warn(
         `Messages of the session ${sessionKey ?? sessionId} have other numbers on this machine, as another session has theirs: what earlier answers of its tools named by number is to be found by words.`,
       );
+    const onUnusable: EngineParts["onUnusable"] = ({ sessionKey, sessionId }, { why, isNewer }) => {
+      const then = isNewer
+        ? "it is made anew on this machine only, and numbers that its tools tell are others elsewhere: start a version as new as the other machines'"
+        : "it is made anew, for all machines, under other numbers";
+      api.logger.warn(
+        `What another machine made of the session ${sessionKey ?? sessionId} cannot be used (${why}): ${then}.`,
+      );
+    };
     api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir, sharedRows } = {}) => {
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
         ...{ ...settings, grants, siblingsDone, spendings, sharedRows },
-        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway, onApart },
+        ...{ onStored: reach.noteStored, onWindow: reach.noteWindow },
+        ...{ onMovedAway, onApart, onUnusable },
       });
     });
     const storesOf = (agentId: string | undefined) => {

@@ -99,7 +99,7 @@ export function openSessionRows(
       const there = open();
       const asked = await patiently(() => asStored(there, { ...session, owner }));
       const { kind } = await bringUp(there, asked, port);
-      return kind === "kept" ? "same" : kind;
+      return kind === "kept" ? "same" : kind === "unusable" ? "apart" : kind;
     },
     async wouldTake(session, rows) {
       const shared = sharedIn(rows);

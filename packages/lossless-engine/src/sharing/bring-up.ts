@@ -9,6 +9,7 @@ import { areTaken } from "../store/take-over.ts";
 import { type OwnRows, ownRows } from "./own-rows.ts";
 import { planSharing, type Shared, type SharingPlan, sharedIn } from "./plan-sharing.ts";
 import { takeOver } from "./take-over.ts";
+import { whyUnusable } from "./unusable.ts";
 
 /** What was shared when it was asked. */
 export interface Loaded {
@@ -22,8 +23,20 @@ export type BroughtUp =
   | ({ readonly kind: "kept"; readonly own: OwnRows | undefined } & Loaded)
   /** Others of the database have its numbers. */
   | { readonly kind: "apart" }
-  /** It was stored, but for messages that nobody tells. */
-  | { readonly kind: "taken"; readonly gone: readonly SharedMessage[] };
+  /** It was stored, but for messages that nobody tells, and second numbers of others. */
+  | { readonly kind: "taken"; readonly gone: readonly number[] }
+  /** It can be stored in no database of this version: the session is made anew. */
+  | Unusable;
+
+/** What is shared and can be used by nobody, or by no program as old as this one. */
+export interface Unusable {
+  readonly kind: "unusable";
+  readonly loaded: readonly EngineRow[];
+  /** For people. */
+  readonly why: string;
+  /** True: a newer version can use it. */
+  readonly isNewer: boolean;
+}
 
 /** What there is to read of a session. */
 export type ReadRows = Pick<SessionRows, "load" | "lines">;
@@ -34,28 +47,54 @@ export async function bringUp(
   session: OwnedSession,
   port: Pick<SessionRows, "load" | "lines" | "beside">,
 ): Promise<BroughtUp> {
-  const loaded = await port.load();
-  const shared = sharedIn(loaded);
-  for (const sessionId of shared.family)
-    await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
-  const own = await patiently(() => ownRows(store, session));
-  const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
-  if (plan.kind === "keep") return { kind: "kept", own, loaded, shared };
-  const gone = await takeWhereFree(store, session, { port, plan, shared });
-  return gone === null ? { kind: "apart" } : { kind: "taken", gone };
+  return bringUpAs(store, session, port, async ({ family }) => {
+    for (const sessionId of family)
+      await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
+  });
 }
 
-/** What is shared of a session that is not open, where nothing of it is here. */
-export async function bringBefore(
+/** The same of a session that is not open, whatever was said before it was begun anew. */
+export const bringBeside = (
   store: Store,
   session: OwnedSession,
   port: ReadRows,
-): Promise<void> {
+): Promise<BroughtUp> => bringUpAs(store, session, port, async () => {});
+
+/** What is shared of a session that is not open, where nothing of it is here. */
+async function bringBefore(store: Store, session: OwnedSession, port: ReadRows): Promise<void> {
   const isHere = await patiently(() => store.read((sql) => placeOf(sql, session) !== undefined));
-  if (isHere) return;
-  const shared = sharedIn(await port.load());
-  const plan = planSharing(shared, sharedIn([]));
-  if (plan.kind !== "keep") await takeWhereFree(store, session, { port, plan, shared });
+  if (!isHere) await bringBeside(store, session, port);
+}
+
+async function bringUpAs(
+  store: Store,
+  session: OwnedSession,
+  port: ReadRows,
+  bringFamily: (shared: Shared) => Promise<void>,
+): Promise<BroughtUp> {
+  const loaded = await port.load();
+  const unusable = (error: unknown): Unusable => {
+    const found = whyUnusable(error);
+    if (found === null) throw error;
+    return { kind: "unusable", loaded, ...found };
+  };
+  let shared: Shared;
+  try {
+    shared = sharedIn(loaded);
+  } catch (error) {
+    return unusable(error);
+  }
+  await bringFamily(shared);
+  const own = await patiently(() => ownRows(store, session));
+  const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
+  if (plan.kind === "keep") return { kind: "kept", own, loaded, shared };
+  try {
+    const gone = await takeWhereFree(store, session, { port, plan, shared });
+    if (gone === null) return { kind: "apart" };
+    return { kind: "taken", gone: [...gone.map(({ seq }) => seq), ...shared.doubled] };
+  } catch (error) {
+    return unusable(error);
+  }
 }
 
 /** Null: other sessions have its numbers, and nothing is done. */

@@ -18,6 +18,8 @@ export interface Shared {
   readonly turns: readonly string[];
   /** Ids of the transcripts that the session had before. */
   readonly family: readonly string[];
+  /** Second numbers of messages: the first of each counts, and these are let go of. */
+  readonly doubled: readonly number[];
 }
 
 /** Pure. Rows as they were shared. */
@@ -38,9 +40,14 @@ export function sharedIn(rows: readonly EngineRow[]): Shared {
   const [family = []] = of("family") as string[][];
   const [order = []] = of("cuts") as string[][];
   const [ledger] = of("ledger") as { name: string; ledger: string }[];
+  const inOrder = [...messages.values()].sort((one, other) => one.seq - other.seq);
+  const firsts = new Map<string, number>();
+  for (const { name, seq } of inOrder) if (!firsts.has(name)) firsts.set(name, seq);
+  const isFirst = ({ name, seq }: SharedMessage) => firsts.get(name) === seq;
   return {
     conversation: place?.conversation ?? null,
-    messages: new Map([...messages].sort(([one], [other]) => one - other)),
+    messages: new Map(inOrder.filter(isFirst).map((each) => [each.seq, each])),
+    doubled: inOrder.filter((each) => !isFirst(each)).map(({ seq }) => seq),
     summaries: new Map(
       (of("summary") as Record<string, unknown>[]).map((each) => [Number(each.id), each]),
     ),

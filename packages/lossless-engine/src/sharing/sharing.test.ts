@@ -4,6 +4,8 @@ import { withMessageId } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
+import { named } from "../messages/name.ts";
+import { storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { behindReply, type Machine, seenOf, startMachine } from "../testing/machine.ts";
 import { type Fate, type SharedSessions, shareSessions } from "../testing/shared-sessions.ts";
@@ -365,6 +367,63 @@ describe("taking a session over", () => {
       expect(sessions.rows("s1")).toEqual(before);
       await again.engine.dispose?.();
       if (isOver) break;
+    }
+  });
+
+  it("goes by what is shared where the same messages are stored under other numbers meanwhile", async () => {
+    const { sessions, life, seen } = await longSession();
+    const { machine } = newMachine(sessions);
+    const store = machine.stores.ofAgent();
+    const owned = { ...session, owner: machine.stores.owner };
+    sessions.pause = async (call) => {
+      if (call !== "lines") return;
+      sessions.pause = undefined;
+      // Another program of this machine reads the session's file.
+      const messages = life.messages.map(named);
+      await Promise.resolve().then(() => {
+        storeMessages(store, { session: owned, messages, from: "told" });
+      });
+    };
+    const before = sessions.rows("s1");
+    same(await life.seen(machine), seen);
+    await isWhole(machine);
+    expect(sessions.rows("s1")).toEqual(before);
+  });
+
+  it("goes by the first of two numbers that are shared of one message, and lets go of the other", async () => {
+    const { sessions, life, seen } = await longSession();
+    const { rows, machine } = newMachine(sessions);
+    const [message] = sharedIn(sessions.rows("s1")).messages.values();
+    const second = { ...message!, seq: 1_000_000 };
+    await rows
+      .of(session, "lossless")!
+      .store([{ kind: "message", key: "1000000", body: JSON.stringify(second) }]);
+    same(await life.seen(machine), seen);
+    await life.turn(machine);
+    await isWhole(machine);
+    expect(sessions.rows("s1").find(({ key }) => key === "1000000")?.body).toContain("isGone");
+    const third = newMachine(sessions);
+    same(await life.seen(third.machine), await life.seen(machine));
+  });
+
+  it("makes anew, for all, a session of which rows that nobody can use are shared, and says so", async () => {
+    for (const body of ["{", "null", '{"id":1,"first":"x"}', '[["a"]]']) {
+      const { sessions, life } = await longSession();
+      const rows = sessions.machine();
+      rows.open("s1");
+      const kinds = sessions.rows("s1").map(({ kind, key }) => ({ kind, key, body }));
+      await rows.of(session, "lossless")!.store(kinds.filter(({ kind }) => kind !== "place"));
+      const told: unknown[] = [];
+      const onUnusable = (of: object) => void told.push(of);
+      const machine = startMachine(rows, { ...SETTINGS, onUnusable });
+      await machine.engine.ingestBatch?.({ ...session, messages: life.messages });
+      expect(await machine.engine.storedMessages(session)).toHaveLength(life.messages.length);
+      await life.turn(machine);
+      const seen = await life.seen(machine);
+      await isWhole(machine);
+      expect(told).toEqual([expect.objectContaining(session)]);
+      const next = newMachine(sessions);
+      same(await life.seen(next.machine), seen);
     }
   });
 

@@ -14,7 +14,8 @@ import {
   turnRows,
 } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
-import { bringBefore, bringUp } from "./bring-up.ts";
+import { bringBeside, bringUp, type Unusable } from "./bring-up.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { notAmong, ownRows } from "./own-rows.ts";
 
 /** What is shared of the sessions of one engine. */
@@ -22,10 +23,14 @@ export interface Sharing {
   /** Before work in a session: the store holds what is shared of it. Throws STORAGE_FAILED. */
   ready(store: Store, session: OwnedSession): Promise<void>;
   /**
-   * Before files of other sessions are read beside an open one: what is shared of each is in the
-   * store, so that its messages get no second numbers. What it gives throws STORAGE_FAILED.
+   * For files of other sessions that are read beside an open one: what is shared of each comes
+   * into the store first, so that its messages get no second numbers, and nobody else takes it over
+   * meanwhile. What it gives throws STORAGE_FAILED, and what `read` throws.
    */
-  beside(store: Store, open: OwnedSession): (other: OwnedSession) => Promise<void>;
+  beside(
+    store: Store,
+    open: OwnedSession,
+  ): <Answer>(other: OwnedSession, read: () => Promise<Answer>) => Promise<Answer>;
   /**
    * After it: what is new is shared, durably where the machine has the session. What cannot be
    * shared now is with the next that is.
@@ -60,23 +65,22 @@ interface Opening {
 /** Sessions that stay on one machine. */
 const ALONE: Sharing = {
   ready: async () => {},
-  beside: () => async () => {},
+  beside: () => (_other, read) => read(),
   share: async () => {},
 };
 
-/**
- * `keeps` false: the session is none of the agent's database. `onApart` is told of one that cannot
- * be taken over, as others of the database have its numbers.
- */
+/** Who is told of sessions that are not as at other machines. */
+interface Told {
+  /** Of one that cannot be taken over, as others of the database have its numbers. */
+  readonly onApart?: ((session: OwnedSession) => void) | undefined;
+  /** Of one that is made anew, as what is shared of it cannot be used. */
+  readonly onUnusable?: ((session: OwnedSession, what: Unusable) => void) | undefined;
+}
+
+/** `keeps` false: the session is none of the agent's database. */
 export function createSharing(
   rows: EngineRows | undefined,
-  {
-    keeps,
-    onApart = () => {},
-  }: {
-    keeps: (session: OwnedSession) => boolean;
-    onApart?: ((session: OwnedSession) => void) | undefined;
-  },
+  { keeps, ...told }: Told & { keeps: (session: OwnedSession) => boolean },
 ): Sharing {
   if (rows === undefined) return ALONE;
   const openingOf = (store: Store, session: OwnedSession) => {
@@ -95,18 +99,26 @@ export function createSharing(
       const found = openingOf(store, session);
       if (found === undefined) return;
       const { opening } = found;
-      opening.ready ??= catchUpWith(store, session, { ...found, onApart }).catch(
-        (error: unknown) => {
-          opening.ready = undefined;
-          throw error;
-        },
-      );
+      opening.ready ??= oneAtATime(store, session, () =>
+        catchUpWith(store, session, { ...found, told }),
+      ).catch((error: unknown) => {
+        opening.ready = undefined;
+        throw error;
+      });
       await opening.ready;
     },
     beside(store, open) {
       const shared = openingOf(store, open)?.shared;
-      return async (other) => {
-        if (shared !== undefined) await bringBefore(store, other, shared.beside(other.sessionId));
+      return async (other, read) => {
+        const own = rows.of(other, LOSSLESS_ENGINE_ID);
+        // One that is open here knows better what is in the store than what is shared.
+        const isReady = () => own !== undefined && openings.get(own)?.ready;
+        await isReady();
+        return oneAtATime(store, other, async () => {
+          if (shared !== undefined && !isReady())
+            await bringBeside(store, other, shared.beside(other.sessionId));
+          return read();
+        });
       };
     },
     share: (store, session, { turn, mayWait = false } = {}) =>
@@ -163,21 +175,26 @@ async function send(shared: SessionRows, opening: Opening): Promise<void> {
 async function catchUpWith(
   store: Store,
   session: OwnedSession,
-  {
-    shared: port,
-    opening,
-    onApart,
-  }: { shared: SessionRows; opening: Opening; onApart(session: OwnedSession): void },
+  { shared: port, opening, told }: { shared: SessionRows; opening: Opening; told: Told },
 ): Promise<void> {
   const brought = await bringUp(store, session, port);
   if (brought.kind === "kept") {
-    const { own } = brought;
+    const { own, shared } = brought;
     opening.mark = own?.mark;
-    opening.waiting.push(...(own === undefined ? [] : notAmong(own.rows, brought)));
+    opening.waiting.push(
+      ...shared.doubled.map(goneRow),
+      ...(own === undefined ? [] : notAmong(own.rows, brought)),
+    );
     return;
   }
+  if (brought.kind === "unusable") {
+    // What is made of the session from now on takes its place.
+    opening.isShared = !brought.isNewer;
+    opening.waiting.push(...brought.loaded.map((row) => ({ ...row, body: null })));
+    return told.onUnusable?.(session, brought);
+  }
   opening.isShared = brought.kind === "taken";
-  if (brought.kind === "apart") return onApart(session);
-  opening.waiting.push(...brought.gone.map(({ seq }) => goneRow(seq)));
+  if (brought.kind === "apart") return told.onApart?.(session);
+  opening.waiting.push(...brought.gone.map(goneRow));
   opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
 }

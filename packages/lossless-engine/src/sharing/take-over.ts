@@ -5,6 +5,7 @@ import { messageIn } from "../ingest/told-branch.ts";
 import { keyOf } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
+import { storageError } from "../store/failure.ts";
 import type { SharedMessage } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -21,22 +22,45 @@ const LINES = 500;
 /** Messages that are stored in one transaction: few enough to keep nobody waiting. */
 const BATCH = 32;
 
-/** Ended in the middle, it is begun again with the next opening. Messages that nobody tells. */
+/** Tries to make a session anew while another program goes on storing messages of it. */
+const TRIES = 5;
+
+type Plan = Exclude<SharingPlan, { kind: "keep" }>;
+
+interface TakingOver {
+  readonly port: Pick<SessionRows, "lines">;
+  readonly plan: Plan;
+  readonly shared: Shared;
+  readonly conversation: number;
+}
+
+/**
+ * Ended in the middle, it is begun again with the next opening. A message that is there under
+ * another number gives it up: all of the conversation is made anew then. Messages that nobody tells.
+ */
 export async function takeOver(
   store: Store,
   session: OwnedSession,
-  {
-    port,
-    plan,
-    shared,
-    conversation,
-  }: {
-    port: Pick<SessionRows, "lines">;
-    plan: Exclude<SharingPlan, { kind: "keep" }>;
-    shared: Shared;
-    conversation: number;
-  },
+  { port, plan, shared, conversation }: TakingOver,
 ): Promise<readonly SharedMessage[]> {
+  const anew: Plan = { kind: "anew", missing: [...shared.messages.values()] };
+  for (let tries = 0; tries < TRIES; tries++) {
+    const tried = tries === 0 ? plan : anew;
+    const request = { port, plan: tried, shared, conversation };
+    const gone = await takeOverOnce(store, session, request);
+    if (gone !== null) return gone;
+  }
+  throw storageError(
+    `The lossless engine cannot take over the session ${session.sessionKey ?? session.sessionId} in ${store.path}: another program stores its messages there at the same time; end it, then try again.`,
+  );
+}
+
+/** Null: a message is there under another number. */
+async function takeOverOnce(
+  store: Store,
+  session: OwnedSession,
+  { port, plan, shared, conversation }: TakingOver,
+): Promise<readonly SharedMessage[] | null> {
   const told = await messagesOf(port, plan.missing);
   if (plan.kind === "anew") await patiently(() => emptyConversation(store, session, conversation));
   const placed = plan.missing.flatMap(({ message, ...place }): PlacedMessage[] => {
@@ -45,7 +69,7 @@ export async function takeOver(
   });
   for (let at = 0; at < placed.length; at += BATCH) {
     const batch = placed.slice(at, at + BATCH);
-    await patiently(() => storePlaced(store, conversation, batch));
+    if (!(await patiently(() => storePlaced(store, conversation, batch)))) return null;
     await othersTurn();
   }
   const { cuts, ledger, turns } = shared;

@@ -16,6 +16,10 @@ const REASONS: Readonly<Record<number, string>> = {
 const DAMAGED = 11;
 const NO_DATABASE: ReadonlySet<number> = new Set([DAMAGED, 26]);
 const PRIMARY_CODE = 0xff;
+/** Primary codes of rows that break a rule, or are of the wrong type. */
+export const UNSTORABLE: ReadonlySet<number> = new Set([19, 20, 25]);
+/** Of statements that name what a database does not have. */
+export const UNKNOWN_COLUMN = 1;
 const BUSY: ReadonlySet<number> = new Set([5, 6]);
 
 /** What SQLite or the file system threw, as an error for people; anything else as it came. */

@@ -74,13 +74,18 @@ export interface PlacedMessage extends Omit<SharedMessage, "message"> {
   readonly message: AgentMessage;
 }
 
-/** Behind those that are there, in the order of their numbers. */
+/**
+ * Behind those that are there, in the order of their numbers. False: one of them is there under
+ * another number, and nothing is stored.
+ */
 export function storePlaced(
   store: Store,
   conversation: number,
   messages: readonly PlacedMessage[],
-): void {
-  store.change((sql) => {
+): boolean {
+  const isStored = store.change((sql) => {
+    const there = sql("SELECT 1 FROM message WHERE conversation = ? AND id = ?");
+    if (messages.some(({ name }) => there.get(conversation, name) !== undefined)) return false;
     const chain = chainWriter(sql, conversation);
     const isGone = tombstones(sql);
     for (const { seq, name, turn, flags, message } of messages) {
@@ -96,8 +101,10 @@ export function storePlaced(
       UPDATE conversation SET turns = max(turns, ?), messages = messages + ?, newest = ?
       WHERE id = ?
     `).run(turns, messages.length, chain.head(), conversation);
+    return true;
   });
-  noteStored(store, messages.length);
+  if (isStored) noteStored(store, messages.length);
+  return isStored;
 }
 
 /** What stands for the messages of a conversation. */

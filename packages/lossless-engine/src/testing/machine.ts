@@ -1,7 +1,7 @@
 // Puts an engine with its tools on a machine, whose database is gone or stays when it ends.
 import type { AgentMessage, EngineRows, RuntimeContext } from "@clew/plugin-sdk/core";
 import { onTestFinished } from "vitest";
-import { engineOn, type LosslessEngine } from "../engine.ts";
+import { type EngineParts, engineOn, type LosslessEngine } from "../engine.ts";
 import type { EngineSettings } from "../settings.ts";
 import { createStores, type Stores } from "../stores.ts";
 import { createGrants } from "../tools/grants.ts";
@@ -19,7 +19,10 @@ export interface Machine {
 
 export function startMachine(
   sharedRows: EngineRows | undefined,
-  { agentDir = temporaryFolder(), ...settings }: EngineSettings & { agentDir?: string } = {},
+  {
+    agentDir = temporaryFolder(),
+    ...settings
+  }: EngineSettings & Pick<EngineParts, "onUnusable"> & { agentDir?: string } = {},
 ): Machine {
   const [reach, grants] = [createReach(), createGrants()];
   const stores = createStores(agentDir, settings);

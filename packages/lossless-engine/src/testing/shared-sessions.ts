@@ -21,6 +21,8 @@ export interface SharedSessions {
   rows(sessionId: string): EngineRow[];
   /** What happens to each call from now on. Absent: it is done. */
   fateOf: ((call: "load" | "store" | "reserve" | "lines") => Fate) | undefined;
+  /** Waited for before each call. Absent: nothing is. */
+  pause: ((call: "load" | "store" | "reserve" | "lines") => Promise<void>) | undefined;
   /** How many rows were stored, and how often. */
   readonly written: { rows: number; calls: number };
 }
@@ -45,7 +47,7 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
     kind: "load" | "store" | "reserve" | "lines",
     work: () => Answer,
   ): Promise<Answer> {
-    await Promise.resolve();
+    await shared.pause?.(kind);
     const fate = shared.fateOf?.(kind) ?? "done";
     const answer = fate === "failed" ? undefined : work();
     if (fate !== "done") throw new ContextEngineError("STORAGE_FAILED", `${kind}: ${fate}`);
@@ -53,6 +55,7 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
   }
   const shared: SharedSessions = {
     fateOf: undefined,
+    pause: undefined,
     written,
     rows: (id) => [...held(id).rows.values()].filter(({ body }) => body !== null),
     append(id, messages, after) {
