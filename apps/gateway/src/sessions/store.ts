@@ -64,6 +64,8 @@ export interface SessionStore {
   notFound(name: string): Promise<ContextEngineError>;
   /** Reads no transcript; null when there is none. */
   find(key: string): Promise<SessionSummary | null>;
+  /** The same, and its file says what is stored; unread, so that a damaged one is given, too. */
+  withFile(key: string): Promise<SessionSummary | null>;
   /** Id of the transcript that a name stands for, also while nothing was said in it; null: none. */
   idOf(key: string): Promise<string | null>;
   /** The session as its file says now, whoever writes it; null when there is none. */
@@ -119,6 +121,7 @@ export function createSessionStore({
     deliveries: ({ agentId, sessionId }) =>
       readDeliveries(deliveriesFile(home, agentId, sessionId)),
     find,
+    withFile: find,
     idOf: async (key) => (await findSessionId(home, requireSessionName(key))) ?? null,
     async read(key) {
       const found = await find(key);

@@ -49,7 +49,7 @@ export function addSessionRoutes(
 
   app.get("/api/sessions/:key/transcript", async (context) => {
     const key = context.req.param("key");
-    const found = await gateway.store.find(gateway.canonicalKey(key));
+    const found = await gateway.store.withFile(gateway.canonicalKey(key));
     if (found === null) throw sessionNotFound(key);
     const name = shortName(found.key).replaceAll(/[^\w.-]+/g, "_");
     const { size } = await stat(found.file);

@@ -186,6 +186,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
     },
     deliveries: ({ agentId, key }) => store.deliveries({ agentId, key }),
     find: async (key) => (await find(key))?.summary ?? null,
+    withFile: followed,
     idOf: async (key) => (await findRow(key))?.sessionId ?? null,
     async read(key) {
       const found = await followed(key);

@@ -39,7 +39,17 @@ describe.skipIf(whyNoPostgres() !== null)(`two gateways of one database ${UNLESS
     };
     const [one, two] = [await start(), await start()];
     await one.say("Here.");
+    const linesOf = async ({ get }: typeof one) => {
+      const file = await (await get("/api/sessions/main/transcript")).text();
+      return file
+        .trim()
+        .split("\n")
+        .map((line): unknown => JSON.parse(line));
+    };
+    expect(await linesOf(two)).toEqual(await linesOf(one));
     const { events } = await two.say("And from elsewhere.");
+    expect(JSON.stringify(await linesOf(two))).toContain("And from elsewhere.");
+    expect(await linesOf(two)).toEqual(await linesOf(one));
     expect(events.at(-1)).toMatchObject({ type: "done" });
     expect(JSON.stringify(await (await one.get("/api/sessions/main")).json())).toContain(
       "And from elsewhere.",
