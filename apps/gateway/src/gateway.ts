@@ -56,6 +56,7 @@ import {
   type TurnParts,
   type UnaskedTurn,
 } from "./gateway/turns.ts";
+import { createUnstoredTurns } from "./gateway/unstored-turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
 import { createLocalJobs } from "./jobs/local-jobs.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
@@ -233,6 +234,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const events = createEventHub();
   const streams = createTurnStreams<TurnOver>();
+  const unstored = createUnstoredTurns();
   const unwatchers = [approvals.attach(watcherOf(events)), approvals.attach(approvalsTo(streams))];
   const editors = createEditors({ home, log, said: saidOfTools(loaded.raw) });
   const pluginSubagents = () => children.ofPlugins;
@@ -336,7 +338,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const unasked = new Set<(turn: UnaskedTurn) => void>();
   const sending = createSending({
-    ...{ home, log, limits, store, conversations, canonicalKey, waiting: keptWaiting },
+    ...{ home, log, limits, store, conversations, unstored, canonicalKey, waiting: keptWaiting },
     ...{ line, gate, backlogElsewhere: underWay.waiting },
     whenBusy: loaded.config.session.whenBusy,
     run: (turn) => runMessage(parts, turn),
@@ -351,7 +353,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ ...options, host, store, records, known, reports, cancellation, conversations },
     noteWaste: waste.note,
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
-    ...{ editors, streams, mayAct: () => cluster?.alive.aborted !== true },
+    ...{ editors, streams, unstored, mayAct: () => cluster?.alive.aborted !== true },
     engineStatus: views.engine,
     ...{ waiting, mcp },
   };

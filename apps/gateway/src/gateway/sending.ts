@@ -25,6 +25,7 @@ import {
 } from "../waiting/waiting-message.ts";
 import type { WaitingStore } from "../waiting/waiting-store.ts";
 import { entrySaying } from "./turns.ts";
+import type { UnstoredTurns } from "./unstored-turns.ts";
 
 /** Of one session each; keys may be short names. */
 export interface WaitingMessages {
@@ -94,6 +95,7 @@ export interface SendingOptions
   whenBusy: WhenBusy;
   store: Pick<SessionStore, "find" | "read">;
   conversations: Pick<Conversations, "busy" | "peek">;
+  unstored: Pick<UnstoredTurns, "has">;
   canonicalKey(text: string): string;
 }
 
@@ -105,6 +107,7 @@ export function createSending({
   whenBusy,
   store,
   conversations,
+  unstored,
   canonicalKey,
   ...given
 }: SendingOptions): Sending {
@@ -117,7 +120,9 @@ export function createSending({
     isOpen: (key) => conversations.peek(key) !== undefined,
     entrySaying(key, name) {
       const open = conversations.peek(key);
-      return open && entrySaying(open, name);
+      const entryId = open && entrySaying(open, name);
+      // At its turn it is seen what becomes of it.
+      return entryId !== undefined && unstored.has(key, entryId) ? undefined : entryId;
     },
   });
   const offer: Sending["offer"] = async (request) => {

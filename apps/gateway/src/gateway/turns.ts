@@ -19,7 +19,7 @@ import type { ChildTurn } from "../subagents/child-run.ts";
 import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { SentResult } from "../waiting/item.ts";
-import { planGoingOn } from "../waiting/plan-going-on.ts";
+import { type GoingOnPlan, planGoingOn } from "../waiting/plan-going-on.ts";
 import type { InboxTurn } from "../waiting/run-lane.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
@@ -28,6 +28,7 @@ import type { ChildSessions } from "./child-sessions.ts";
 import { streamedTurn, type TurnOver } from "./streamed-turn.ts";
 import { successorsOf } from "./successors.ts";
 import type { TurnReports } from "./turn-reports.ts";
+import type { UnstoredTurns } from "./unstored-turns.ts";
 
 /** A turn that no person asked for, when it is over. */
 export interface UnaskedTurn {
@@ -50,6 +51,7 @@ export interface TurnParts {
   events: EventHub;
   /** For those who listen to a turn. */
   streams: TurnStreams<TurnOver>;
+  unstored: UnstoredTurns;
   /** Engines that are handed turns once they are over. */
   shadows: Pick<Shadows, "afterTurn">;
   tellUnasked(turn: UnaskedTurn): void;
@@ -70,7 +72,7 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
   let entryId: string | undefined;
   const isWatched = request.isWatched ?? request.onEvent !== undefined;
   const { onEvent: _listener, ...asked } = request;
-  const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched, goesOnFrom };
+  const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched };
   const answered = await runTurn(parts, turn, async (conversation) => {
     const { session } = conversation;
     if (goesOnFrom !== undefined) {
@@ -78,13 +80,20 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
       return goOn(parts, session, goesOnFrom);
     }
     if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
-    if (entryId === undefined && !(await waits())) throw new MessageTakenBack();
+    const { sessionKey } = session.session;
+    const isUnstored = entryId !== undefined && parts.unstored.has(sessionKey, entryId);
+    if ((entryId === undefined || isUnstored) && !(await waits())) throw new MessageTakenBack();
+    if (isUnstored) {
+      if (parts.unstored.take(sessionKey, entryId!) === "last") return sayAgain(session, entryId!);
+      // What is shown behind it answers something else.
+      entryId = undefined;
+    }
     const said = request.atItsTurn?.(session.branch()) ?? prompt;
     if ("entryId" in said) entryId = said.entryId;
     if (entryId !== undefined || "entryId" in said) return undefined;
     if ("keep" in said && said.keep !== undefined) await takeBackBehind(conversation, said.keep);
     await parts.children.tellUntold(session);
-    return { ...prompt, content: said.content };
+    return { prompt: { ...prompt, content: said.content } };
   });
   return answered ?? { outcome: "known", entryId: entryId! };
 }
@@ -92,12 +101,19 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
 /** A turn that ends its gateway is not to end all of them. */
 const MOST_TRIES = 3;
 
+/** What a turn answers. */
+interface Asked {
+  prompt: TurnRequest["prompt"];
+  /** Entry that says it already. Absent: it is to be said. */
+  goesOnFrom?: string;
+}
+
 /** What the turn of an entry goes on with; undefined: it is over. */
 async function goOn(
   { log }: TurnParts,
   session: OpenSession,
   entryId: string,
-): Promise<TurnRequest["prompt"] | undefined> {
+): Promise<Asked | undefined> {
   const cut = session.cutTurn?.() ?? null;
   if (cut?.entryId !== entryId) return undefined;
   const plan = planGoingOn(session.branch(), entryId);
@@ -112,9 +128,23 @@ async function goOn(
     return undefined;
   }
   log.info(`a turn of ${sessionKey} that was cut short goes on`);
+  return goneOn(session, plan, entryId);
+}
+
+/** Whoever said it asks for what could not be stored; undefined: it was. */
+async function sayAgain(session: OpenSession, entryId: string): Promise<Asked | undefined> {
+  const plan = planGoingOn(session.branch(), entryId);
+  return plan.kind === "over" ? undefined : goneOn(session, plan, entryId);
+}
+
+async function goneOn(
+  session: OpenSession,
+  plan: Extract<GoingOnPlan, { kind: "goes-on" }>,
+  goesOnFrom: string,
+): Promise<Asked> {
   if (plan.lacking.length > 0) await session.append(plan.lacking);
   const { role: _role, ...prompt } = plan.prompt;
-  return prompt;
+  return { prompt, goesOnFrom };
 }
 
 /** The entry of a message that was sent under this name. */
@@ -143,7 +173,7 @@ export async function converse(
   const result = await runTurn(parts, { key, signal, onEvent, told: "session" }, ({ session }) => {
     const message = said(session.branch());
     from = message?.provenance?.sourceSessionKey;
-    return message && markOtherSession({ role: "user", ...message });
+    return message && { prompt: markOtherSession({ role: "user", ...message }) };
   });
   if (result === undefined) return undefined;
   const speaker =
@@ -154,10 +184,9 @@ export async function converse(
 
 interface TurnAsked extends Omit<SendRequest, "content">, Pick<InboxTurn, "saidMeanwhile"> {
   told?: ToldTurn["kind"];
-  goesOnFrom?: string | undefined;
 }
 
-/** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
+/** `askedIn` is asked when the turns before it are over; undefined: there is no turn. */
 function runTurn(
   parts: TurnParts,
   {
@@ -169,19 +198,19 @@ function runTurn(
     client,
     isWatched = onEvent !== undefined,
     saidMeanwhile,
-    goesOnFrom,
     told = kind ?? "user",
   }: TurnAsked,
-  promptOf: (
-    conversation: Conversation,
-  ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
+  askedIn: (conversation: Conversation) => Promise<Asked | undefined> | Asked | undefined,
 ): Promise<TurnResult | undefined> {
-  const { host, reports, log, isStopping, children, events } = parts;
+  const { host, reports, log, isStopping, children, events, unstored } = parts;
   const traced = parts.tracer.begin();
   return inSession(parts, { key, signal: given, told }, async (conversation, signal) => {
-    const prompt = await promptOf(conversation);
-    if (prompt === undefined) return undefined;
+    const asked = await askedIn(conversation);
+    if (asked === undefined) return undefined;
+    const { prompt, goesOnFrom } = asked;
     const { session } = conversation;
+    const { sessionKey } = session.session;
+    if (goesOnFrom === undefined) unstored.passed(sessionKey, session.branch());
     await reports.countTurns(conversation, goesOnFrom);
     const isNew = !session.exists();
     const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
@@ -205,6 +234,7 @@ function runTurn(
           isStopping: isStopping(),
           abortedBy: given?.reason,
         });
+        unstored.ended(sessionKey, ended);
         const { ownsCompaction } = ended.report.engine;
         const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
         const refused = await refusedDuring(session.session, async () => {

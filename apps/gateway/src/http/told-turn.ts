@@ -77,7 +77,7 @@ export async function tellKnown(listener: Listener, entryId: string): Promise<vo
   const { gateway, key, stream, since } = listener;
   const ring = gateway.streams.telling(key, entryId);
   const number = ring?.numberOf(entryId);
-  if (isGood(ring) && number !== undefined) {
+  if (isGood(ring) && !isInDoubt(ring) && number !== undefined) {
     await tellRing(listener, ring, { ring, number, entryId });
     return tellRingsEnd(listener, ring);
   }
@@ -120,6 +120,12 @@ export async function followTurn(listener: Listener): Promise<Followed> {
 /** It goes on, or told the turn's end. */
 const isGood = <Ring extends TurnRing>(ring: Ring | undefined): ring is Ring =>
   ring !== undefined && ring.ended()?.kind !== "broken";
+
+/** Its storage failed, and tells by now what it has of the turn. */
+function isInDoubt(ring: TurnRing<TurnOver>): boolean {
+  const end = ring.ended();
+  return end?.kind === "over" && end.over.ending.error?.code === "STORAGE_FAILED";
+}
 
 /** What is stored behind an entry, then what runs. */
 function behindStored(

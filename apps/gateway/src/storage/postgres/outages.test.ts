@@ -16,7 +16,7 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
-import { post, startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { parseStream, post, startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { heldModel } from "../../testing/held-model.ts";
 import {
   isSaid,
@@ -149,6 +149,42 @@ describe.skipIf(whyNoPostgres() !== null)(
           /^clew_storage_operation_seconds_bucket\{operation="session-claim",le="15"\} [1-9]/m,
         );
         expect(metrics).not.toMatch(/agent:main|"main"/);
+      },
+    );
+
+    it.each([
+      ["nothing was said since", []],
+      ["something was said since", ["between"]],
+    ])(
+      "answer what found no room for its reply when it is sent again, and %s",
+      LONG,
+      async (_when, between) => {
+        const model = await heldModel();
+        const url = await newDatabase();
+        const gateway = await start(url, model.config);
+        const send = async (text: string) => {
+          const sent = post({ text, idempotencyKey: text });
+          const response = await gateway.get("/api/sessions/main/messages", sent);
+          return parseStream(await response.text()).events.at(-1);
+        };
+        const answered = async (text: string, meanwhile = async () => {}) => {
+          const told = send(text);
+          const reply = await model.asked();
+          reply.say(`To ${text}.`);
+          await meanwhile();
+          reply.finish();
+          return told;
+        };
+        const failed = await answered("full", () => runSql(url, REFUSE("53100")).then(() => {}));
+        expect(failed).toMatchObject({ type: "done", outcome: "failed" });
+        await runSql(url, TAKE_AGAIN);
+        const completed = { type: "done", outcome: "completed" };
+        for (const text of between) expect(await answered(text)).toMatchObject(completed);
+        expect(await answered("full")).toMatchObject(completed);
+        // And once it is answered, it is not said again.
+        expect(await send("full")).toMatchObject(completed);
+        const again = between.length === 0 ? [] : ["between", "full"];
+        expect(await saidIn(gateway)).toEqual(["full", ...again]);
       },
     );
 
