@@ -51,6 +51,8 @@ async function bringBack(planned: EntryGroup[], live: LiveSession): Promise<Entr
   const first = planned.filter(isInPlace);
   const rest = planned.filter((group) => !first.includes(group));
   const groups = [...first, ...rest].map(asGiven);
+  // They are sent, under other names.
+  for (const id of planned.flatMap(idsOf)) live.withheld.add(id);
   if (first.length > 0) await live.setReplyBeside();
   return groups;
 }
