@@ -28,22 +28,25 @@ export function displacedReply(
   // Where its client has changed what stands before, only ids tell what is new.
   const from = asked < 0 ? firstNew : asked + 1;
   const end = known.endsAt(tip).find(({ session, kind }) => session === id && kind === "turn");
-  const reply = end?.replies.findLast(({ whole }) => whole);
-  if (from === undefined || reply === undefined || isEmpty(reply)) return undefined;
+  const replies = end?.replies.filter((reply) => reply.whole && !isEmpty(reply)) ?? [];
+  if (from === undefined) return undefined;
   const answered = new Set(messages.slice(from).flatMap(({ answerKeys }) => answerKeys));
-  /** Its client has run this call, which is none of the reply's. */
-  const own = new Set(reply.calls);
-  const isForeign = (call: string) => !own.has(call) && answered.has(call);
-  // What a client says by itself comes and goes.
-  const isUnknown = ({ speaker, text, callKeys }: SketchedMessage) =>
-    speaker === "tools" ||
-    (speaker === "model" && (text.trim() !== "" || callKeys.some(isForeign)));
-  for (const run of runsOfModel(messages, from)) {
-    const found = replyIn(run, reply, isForeign);
-    if (found === undefined) continue;
-    const [first = from] = found;
-    const isDisplaced = found.length === 0 || messages.slice(from, first).some(isUnknown);
-    return isDisplaced ? { from, reply: found } : undefined;
+  const runs = replies.length > 0 ? runsOfModel(messages, from) : [];
+  // Of several its client may go on with any.
+  for (const reply of replies.toReversed()) {
+    /** Its client has run this call, which is none of the reply's. */
+    const isForeign = (call: string) => !reply.calls.includes(call) && answered.has(call);
+    // What a client says by itself comes and goes.
+    const isUnknown = ({ speaker, text, callKeys }: SketchedMessage) =>
+      speaker === "tools" ||
+      (speaker === "model" && (text.trim() !== "" || callKeys.some(isForeign)));
+    for (const run of runs) {
+      const found = replyIn(run, reply, isForeign);
+      if (found === undefined) continue;
+      const [first = from] = found;
+      const isDisplaced = found.length === 0 || messages.slice(from, first).some(isUnknown);
+      return isDisplaced ? { from, reply: found } : undefined;
+    }
   }
   return undefined;
 }

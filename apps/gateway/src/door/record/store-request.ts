@@ -21,8 +21,8 @@ export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<S
       now: turn.startedAt.getTime(),
     }),
   );
-  const groups =
-    plan.moved === undefined ? await bringBack(planned, live) : await makeWay(planned, live);
+  const isDisplaced = plan.moved !== undefined;
+  const groups = (await bringBack(planned, live, isDisplaced)) ?? (await makeWay(planned, live));
   if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
   const isBeside = turn.match.kind !== "turn" && groups.length === 0;
   const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
@@ -36,9 +36,14 @@ export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<S
 
 /**
  * Of two replies to one request the one that its client goes on with stands on the branch, as it
- * was given, and the other one beside.
+ * was given, and the other one beside. `isDisplaced`: something new stands in front of one of them;
+ * undefined: of the one that is there.
  */
-async function bringBack(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
+async function bringBack(
+  planned: EntryGroup[],
+  live: LiveSession,
+  isDisplaced: boolean,
+): Promise<EntryGroup[] | undefined> {
   const idsOf = ({ isMoved, messages }: EntryGroup): string[] =>
     isMoved ? [...new Set(messages.flatMap(({ token }) => live.besideWith(token) ?? []))] : [];
   const newest = live.newestReply()?.id;
@@ -49,8 +54,9 @@ async function bringBack(planned: EntryGroup[], live: LiveSession): Promise<Entr
     return given.length > 0 ? { ...group, entries: given } : group;
   };
   const first = planned.filter(isInPlace);
+  if (isDisplaced && first.length === 0) return undefined;
   const rest = planned.filter((group) => !first.includes(group));
-  const groups = [...first, ...rest].map(asGiven);
+  const groups = (isDisplaced ? planned : [...first, ...rest]).map(asGiven);
   // They are sent, under other names.
   for (const id of planned.flatMap(idsOf)) live.withheld.add(id);
   if (first.length > 0) await live.setReplyBeside();

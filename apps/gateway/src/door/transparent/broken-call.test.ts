@@ -80,6 +80,28 @@ describe.each(WAYS)("by $api, with ids of calls: $ids, what broke off", ({ api, 
     },
   );
 
+  it("and was run is stored before the one of two replies that its client goes on with", async () => {
+    const { client, calling, play, stored } = await start(api, { ids });
+    const first = calling();
+    const session = await play(first);
+    client.said.splice(-1, 1, resultsOf(first));
+    const [lost, came, dropped] = [calling(), calling(), calling()];
+    await play(lost, "no-end");
+    await play(came);
+    client.said.splice(-2, 2);
+    await play(dropped);
+    client.said.splice(-2, 2, saidOf(lost), resultsOf(lost), saidOf(came), resultsOf(came));
+    for (let round = 0; round < 2; round++) {
+      const next = calling();
+      expect(await play(next)).toBe(session);
+      client.said.splice(-1, 1, resultsOf(next));
+    }
+    expect(await stored(session)).toEqual([
+      ...["f1 billed", "r1", "f2", "r2", "f3 billed", "r3"],
+      ...["f5 billed", "r5", "f6 billed"],
+    ]);
+  });
+
   it("in its words is stored before the reply that came then", async () => {
     const { client, calling, play, stored } = await start(api, { ids });
     const first = calling();
