@@ -214,10 +214,12 @@ export class LiveSession implements BesideReplies {
     );
     const ids = new Set(found);
     const branch = this.#conversation.session.branch();
+    // Where a reply among it was given again, a mark stands between.
     const isOther = (entry: TranscriptEntry) =>
       !ids.has(entry.id) && leafBeforeUndo(entry) === null;
-    const from = branch.findLastIndex(isOther) + 1;
-    if (from < branch.length) await takeBackBehind(this.#conversation, from);
+    const before = branch.findLastIndex(isOther);
+    const from = branch.findIndex(({ id }, at) => at > before && ids.has(id));
+    if (from >= 0) await takeBackBehind(this.#conversation, from);
   }
 
   /** Before anything is stored of a new session, so that it is found again whatever happens. */

@@ -55,6 +55,16 @@ it.each([
   expect(await told(session)).toEqual([...texts, "They are sorted by day."]);
 });
 
+it("takes its wish back where it was answered twice, as after a stop of the gateway", async () => {
+  const { send, told, begun, session } = await startProgram({ tools: [] });
+  await send([...begun, person(WISH)], `At first: ${SUMMARY}`);
+  await send([...begun, person(WISH)], SUMMARY);
+  const next = [person(`Summary of conversation earlier: ${SUMMARY}`), person("Sort them by day.")];
+  expect(await send(next, "They are sorted by day.")).toBe(session);
+  const texts = [...begun, ...next].map((one) => ("text" in one ? one.text : ""));
+  expect(await told(session)).toEqual([...texts, "They are sorted by day."]);
+});
+
 it("keeps a person's wish for a summary as a turn where the reply is gone on from", async () => {
   const { send, told, begun, session } = await startProgram({ tools: ["read"] });
   const asked = [...begun, person("Can you summarize that?")];
