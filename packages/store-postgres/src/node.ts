@@ -56,7 +56,9 @@ export interface ClusterNode {
   readonly id: string;
   /** Fires when this node may no longer act: nothing has confirmed for too long that it lives. */
   readonly alive: AbortSignal;
-  /** Throws SESSION_LOCKED when it may no longer act, also when nobody noticed yet. */
+  /** False when it may no longer act, also when nobody noticed yet. */
+  lives(): boolean;
+  /** The same; throws SESSION_LOCKED. */
   requireAlive(): void;
   /** Hands over what it owns. */
   leave(): Promise<void>;
@@ -113,6 +115,9 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
     if (isLate && !life.signal.aborted) stop();
     return isLate;
   }
+  function lives(): boolean {
+    return !check() && !life.signal.aborted;
+  }
   function stop(): void {
     stopTimers();
     life.abort(stopped());
@@ -124,8 +129,9 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   return {
     id,
     alive: life.signal,
+    lives,
     requireAlive() {
-      if (check() || life.signal.aborted) throw stopped();
+      if (!lives()) throw stopped();
     },
     async leave() {
       isLeaving = true;

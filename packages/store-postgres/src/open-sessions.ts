@@ -70,7 +70,7 @@ export function createOpenSessions<Kept extends Ledger>({
       ]);
       if (row === undefined) throw lockedBy(name, await ownerOf(database, name));
       const transcript = openTranscript({
-        ...{ database, ports, row, sessionKey, now, nodeId: node.id },
+        ...{ database, ports, row, sessionKey, now, node },
         newest: newestOf(row, await wholeBodies(database, name.agentId, newest)),
         deliveries: linesOf(lines),
         onEnd: () => forget(opening),
@@ -90,7 +90,7 @@ export function createOpenSessions<Kept extends Ledger>({
       ]);
       if (row === undefined) throw lockedBy(name, await ownerOf(database, name));
       return openLog({
-        ...{ database, ports, row, sessionKey: name.key, nodeId: node.id },
+        ...{ database, ports, row, sessionKey: name.key, node },
         deliveries: linesOf(lines),
         onEnd: () => forget(opening),
       });

@@ -7,6 +7,7 @@ import type { Database, Statement } from "./database.ts";
 import { type EngineRow, type RowsOutcome, storeRows } from "./engine-rows.ts";
 import { stepFailed } from "./failure.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
+import type { ClusterNode } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
 import { namedBy, type StepOutcome, type StepRows, storeStep } from "./step.ts";
@@ -76,7 +77,8 @@ export interface SessionLog<Kept extends Ledger> {
 export interface LogOptions<Kept extends Ledger> {
   database: Database;
   ports: StorePorts<Kept>;
-  nodeId: string;
+  /** Whose it is; what comes when that may no longer act is refused. */
+  node: Pick<ClusterNode, "id" | "lives" | "requireAlive">;
   row: SessionRow;
   /** Its name for the host, while the row has a passing one. */
   sessionKey: string;
@@ -100,7 +102,7 @@ export interface OwnLog<Kept extends Ledger> extends SessionLog<Kept> {
 const KNOWN_PARTS = 10_000;
 
 export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<Kept> {
-  const { database, ports, row } = options;
+  const { database, ports, row, node } = options;
   const lease = leaseOf(row);
   const session = { agentId: row.agent_id, sessionId: row.id, sessionKey: options.sessionKey };
   const inTurn = oneAtATime();
@@ -115,6 +117,8 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
   const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> =>
     inTurn(async () => {
       if (ended !== undefined) throw ended;
+      // Others may have it in a moment, and go on from what is stored now.
+      node.requireAlive();
       return work();
     });
   const deliveries = ports.createLedger({
@@ -203,7 +207,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
         if ((await database.ask(AMEND, values)).length === 0) throw end(taken(session));
       }),
     async storeRows(engine, rows) {
-      if (ended !== undefined || closing !== undefined) return "lost";
+      if (ended !== undefined || closing !== undefined || !node.lives()) return "lost";
       const { agentId, sessionId, epoch } = lease;
       rowStep += 1;
       return storeRows(database, { agentId, sessionId, engine, epoch, step: rowStep }, rows);
@@ -218,7 +222,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
     close() {
       closing ??= inTurn(async () => {
         try {
-          if (ended === undefined) await release(database, lease, options.nodeId);
+          if (ended === undefined) await release(database, lease, node.id);
         } finally {
           end(closedError(session));
         }

@@ -22,13 +22,11 @@ export interface StreamedTurn {
   branch: readonly TranscriptEntry[];
   /** Entry of the prompt that another gateway began to answer. Undefined: nobody did. */
   goesOnFrom: string | undefined;
-  /** False: others may have the session by now, and go on with the turn. */
-  mayAct(): boolean;
 }
 
 export async function streamedTurn(
   streams: TurnStreams<TurnOver>,
-  { key, prompt, branch, goesOnFrom, mayAct }: StreamedTurn,
+  { key, prompt, branch, goesOnFrom }: StreamedTurn,
   run: (tell: (event: TurnEvent) => void) => Promise<TurnResult>,
 ): Promise<TurnResult> {
   const ring = streams.begin(key, { role: "user", ...prompt });
@@ -39,7 +37,7 @@ export async function streamedTurn(
       // What was stored before is told as if it were said now: whoever comes hears all of it.
       if (event.type === "accepted") for (const each of earlier.splice(0)) ring.add(each);
     });
-    const isLost = result.error?.code === "SESSION_LOCKED" || !mayAct();
+    const isLost = result.error?.code === "SESSION_LOCKED";
     ring.end(isLost ? { kind: "broken", error: lost() } : { kind: "over", over: overOf(result) });
     return result;
   } catch (error) {
@@ -48,7 +46,8 @@ export async function streamedTurn(
   }
 }
 
-const lost = () =>
+/** Nobody knows yet how the turn ends. */
+export const lost = (): ContextEngineError =>
   new ContextEngineError(
     "SESSION_LOCKED",
     "Another gateway has the session by now, and goes on with the turn; come back for it.",

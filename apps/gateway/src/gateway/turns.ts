@@ -25,7 +25,7 @@ import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
-import { streamedTurn, type TurnOver } from "./streamed-turn.ts";
+import { lost, streamedTurn, type TurnOver } from "./streamed-turn.ts";
 import { successorsOf } from "./successors.ts";
 import type { TurnReports } from "./turn-reports.ts";
 import type { UnstoredTurns } from "./unstored-turns.ts";
@@ -214,7 +214,7 @@ function runTurn(
     await reports.countTurns(conversation, goesOnFrom);
     const isNew = !session.exists();
     const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
-    const streamed = { key, prompt, branch: session.branch(), goesOnFrom, mayAct: parts.mayAct };
+    const streamed = { key, prompt, branch: session.branch(), goesOnFrom };
     const run = (remember: (event: TurnEvent) => void) =>
       tellTurn(events, turn, async (tell) => {
         const answered = await host.answer({
@@ -230,6 +230,11 @@ function runTurn(
           onBegin: (soFar) => reports.begin(conversation, soFar),
           successors: successorsOf(parts, conversation),
         });
+        // Nothing of its end is stored: whoever has the session next goes on with it.
+        if (!parts.mayAct()) {
+          children.cancelBelow(key);
+          throw lost();
+        }
         const ended = withStopReason(answered, {
           isStopping: isStopping(),
           abortedBy: given?.reason,

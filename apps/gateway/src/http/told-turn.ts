@@ -238,8 +238,22 @@ async function tellOver(
   stream.send({ type: "done", ...done }, id);
 }
 
+/**
+ * Ends the stream when all is told, and tells what failed; but a gateway that may no longer act
+ * knows no end, and its client comes back to one that does.
+ */
+export function tellToEnd(
+  { gateway, stream, log, key }: Pick<Listener, "gateway" | "stream" | "key"> & { log: LogPort },
+  told: Promise<void>,
+): void {
+  const onFailure = (error: unknown) => {
+    if (gateway.cluster?.alive.aborted !== true) tellFailure({ stream, log, key }, error);
+  };
+  void told.catch(onFailure).finally(stream.end);
+}
+
 /** Whatever else fails meanwhile, the client is told that it is over. */
-export function tellFailure(
+function tellFailure(
   { stream, log, key }: { stream: EventStream; log: LogPort; key: string },
   error: unknown,
 ): void {

@@ -45,6 +45,25 @@ const unwritable = {
   error: { kind: "host", message: "The session file could not be written." },
 } as unknown as TurnResult;
 
+const cancelled = {
+  outcome: "aborted",
+  error: { kind: "aborted", message: "The run was cancelled." },
+} as unknown as TurnResult;
+
+describe("a message that was taken in", () => {
+  it("has no end of its turn where the gateway's end cancels that before it is stored", async () => {
+    const { offer, kept, close, turnOf } = await inbox();
+    const first = await offer({ key: KEY, content: "one" });
+    const second = await offer({ key: KEY, content: "two" });
+    const one = await turnOf("one");
+    close();
+    one.resolve(cancelled);
+    for (const { result } of [first, second])
+      await expect(result).rejects.toMatchObject({ code: "GATEWAY_STOPPING" });
+    expect(await kept()).toEqual(["two"]);
+  });
+});
+
 describe("a message that waited", () => {
   it("stays where its turn could not store it, and has another one with the next message", async () => {
     const { offer, list, kept, turnOf } = await inbox();

@@ -79,7 +79,10 @@ export function createLaneRunner(options: LaneRunnerOptions): (lane: Lane) => vo
       item.state = "running";
       const result = await run(turnOf(lane, item));
       if (result.outcome !== "known") requireOwn(result);
-      if (lane.items.includes(item)) unsaid(lane, item, result);
+      if (lane.items.includes(item)) {
+        requireNotStopped(result);
+        unsaid(lane, item, result);
+      }
       for (const one of [item, ...lane.joined]) one.end.resolve(result);
     } catch (error) {
       onFailure();
@@ -99,6 +102,12 @@ export function createLaneRunner(options: LaneRunnerOptions): (lane: Lane) => vo
   const requireOwn = ({ error }: TurnResult) => {
     if (shared !== undefined && error?.code === "SESSION_LOCKED")
       throw new ContextEngineError("SESSION_LOCKED", error.message);
+  };
+
+  /** Nothing of it is kept that was not kept before. Throws GATEWAY_STOPPING. */
+  const requireNotStopped = (result: SentResult) => {
+    if (isClosed() && result.outcome !== "known" && result.error?.kind === "aborted")
+      throw gatewayStopping();
   };
 
   /**

@@ -13,6 +13,8 @@ export interface FollowPorts extends RelayPorts, OwnerPorts {
   isHere(owner: string | null): boolean;
   /** Of the newest event. */
   lastId(): string;
+  /** This gateway may no longer act, and sees nothing through. */
+  over: AbortSignal;
 }
 
 export type FollowedAcross =
@@ -52,7 +54,7 @@ async function seeThrough(ports: FollowPorts, told: Promise<void>): Promise<void
   try {
     await told;
   } catch (error) {
-    if (!goesOn(error) || ports.left.aborted) throw error;
+    if (!goesOn(error) || ports.left.aborted || ports.over.aborted) throw error;
     await goOn(ports);
   }
 }
@@ -61,6 +63,7 @@ async function seeThrough(ports: FollowPorts, told: Promise<void>): Promise<void
 async function goOn(ports: FollowPorts): Promise<void> {
   for (let since = performance.now(); performance.now() - since < PATIENCE_MS; ) {
     if (ports.left.aborted) return;
+    ports.over.throwIfAborted();
     const standing = await ports.look().catch(() => undefined);
     const before = ports.lastId();
     try {

@@ -16,7 +16,7 @@ import { type Callers, personAt } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
-import { type Listener, tellFailure, tellKnown, tellTaken } from "../told-turn.ts";
+import { type Listener, tellKnown, tellTaken, tellToEnd } from "../told-turn.ts";
 import { answered, HOP, handedOn, handOn, KEPT, lockedBy, notHere } from "./elsewhere.ts";
 import { STREAM_HEADERS } from "./events.ts";
 import { heardAll, readPlace } from "./read-place.ts";
@@ -110,8 +110,8 @@ function streamFor(asked: Asked): Streamed {
   return { asked, stream, gone: gone.signal, listener };
 }
 
-function answerWith({ asked: { key, log }, stream }: Streamed, told: Promise<void>): Response {
-  void told.catch((error: unknown) => tellFailure({ stream, log, key }, error)).finally(stream.end);
+function answerWith({ asked: { log }, stream, listener }: Streamed, told: Promise<void>): Response {
+  tellToEnd({ ...listener, log }, told);
   return new Response(stream.body, { headers: STREAM_HEADERS });
 }
 
@@ -142,7 +142,7 @@ async function streamAcross(cluster: StorageCluster, given: Asked): Promise<Resp
   const sent = await sendAcross({
     ...{ ownerOf, sendHere, left, onDisconnect: message.onDisconnect },
     look: () => cluster.look(key, { name, signal: left }),
-    isHere: (owner) => notHere(cluster, owner) === null,
+    ...{ isHere: (owner) => notHere(cluster, owner) === null, over: cluster.alive },
     sendTo: (owner, isKept, signal) =>
       handOn(context, owner, {
         ...{ body: bodyOf(message), isKept, signal, since: stream.lastId() },

@@ -86,13 +86,16 @@ export function watchOwner(owner: string, { look, left }: OwnerPorts): OwnerWatc
 export const goesOn = (error: unknown): boolean =>
   error instanceof BrokenOff || ContextEngineError.is(error, "SESSION_LOCKED");
 
-/** The other gateway is there, and has not got the session, or not for long. */
+/**
+ * The other gateway is there, and has not got the session, or not for long: also one that does not
+ * reach the database.
+ */
 export async function isAway(answer: Response): Promise<boolean> {
-  if (answer.ok || (answer.status !== 409 && answer.status !== 503)) return false;
+  if (![409, 503, 507].includes(answer.status)) return false;
   const told = await answer
     .clone()
     .json()
     .catch(() => null);
   const { error } = (told ?? {}) as { error?: { code?: unknown } };
-  return GOES_ON.has(String(error?.code));
+  return GOES_ON.has(String(error?.code)) || error?.code === "STORAGE_FAILED";
 }

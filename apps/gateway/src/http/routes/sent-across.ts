@@ -41,6 +41,8 @@ export interface AcrossPorts {
   drained(): Promise<void>;
   /** Its reader is gone. */
   left: AbortSignal;
+  /** This gateway may no longer act, and sees nothing through. */
+  over: AbortSignal;
   onDisconnect: SentMessage["onDisconnect"];
 }
 
@@ -87,7 +89,7 @@ async function seeThrough(
   try {
     await told;
   } catch (error) {
-    if (!goesOn(error) || ports.left.aborted) throw error;
+    if (!goesOn(error) || ports.left.aborted || ports.over.aborted) throw error;
     await goOn(ports, progress);
   }
 }
@@ -98,6 +100,7 @@ async function goOn(ports: AcrossPorts, progress: Progress): Promise<void> {
   ports.send({ type: "waiting", message: progress.kept });
   for (let since = performance.now(); ; ) {
     if (ports.left.aborted) return leave(ports, progress.kept);
+    ports.over.throwIfAborted();
     if (performance.now() - since > PATIENCE_MS) throw stillKept();
     const standing = await ports.look().catch(() => undefined);
     if (standing === undefined) continue;

@@ -7,7 +7,7 @@ import { sessionNotFound } from "../../sessions/name-errors.ts";
 import { type EventPlace, formatPlace, parsePlace } from "../../streams/event-place.ts";
 import { refuse } from "../errors.ts";
 import { eventStream } from "../event-stream.ts";
-import { type Followed, followTurn, tellFailure } from "../told-turn.ts";
+import { type Followed, followTurn, tellToEnd } from "../told-turn.ts";
 import { answered, HOP, handOn, lockedBy, notHere } from "./elsewhere.ts";
 import { STREAM_HEADERS } from "./events.ts";
 import { followAcross } from "./followed-across.ts";
@@ -27,9 +27,7 @@ export function addStreamRoute(app: Hono, gateway: Gateway, { log }: { log: LogP
     });
     const listener = { gateway, key, stream, since, left: left.signal };
     const answerWith = (told: Promise<void>) => {
-      void told
-        .catch((error: unknown) => tellFailure({ stream, log, key }, error))
-        .finally(stream.end);
+      tellToEnd({ ...listener, log }, told);
       return new Response(stream.body, { headers: STREAM_HEADERS });
     };
     const here = async (followed: Followed) =>
@@ -44,7 +42,7 @@ export function addStreamRoute(app: Hono, gateway: Gateway, { log }: { log: LogP
       followHere: () => followTurn({ ...listener, since: parsePlace(stream.lastId()) }),
       sendTo: (address, signal) => handOn(context, address, { signal, since: stream.lastId() }),
       look: () => cluster.look(key, { name: null, signal: left.signal }),
-      isHere: (address) => notHere(cluster, address) === null,
+      ...{ isHere: (address) => notHere(cluster, address) === null, over: cluster.alive },
       ...{ send: stream.send, lastId: stream.lastId, drained: stream.drained },
       left: left.signal,
     });
