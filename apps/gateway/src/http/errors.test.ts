@@ -162,6 +162,8 @@ describe("an error over HTTP", () => {
     ['{"text":"a","onDisconnect":"x"}', 'onDisconnect: must be "continue" or "abort"'],
     ['{"text":"a","whenBusy":"later"}', 'whenBusy: must be "follow", "steer" or "refuse"'],
     ['{"text":"a","idempotencyKey":7}', "idempotencyKey: must be a text of 1 to 256 characters"],
+    ['{"text":"a","idempotencyKey":"k\\ud800"}', "no half of an emoji"],
+    ['{"text":"a","idempotencyKey":"k\\u0000"}', "none of them NUL"],
   ])("says in one sentence what is wrong with the body %s", async (body, problem) => {
     const { get } = await startTestGateway();
     const headers = { "content-type": "application/json" };

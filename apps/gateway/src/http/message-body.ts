@@ -3,6 +3,7 @@ import type { UserBlock } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { WHEN_BUSY, WHEN_BUSY_NAMES, type WhenBusy } from "../config/when-busy.ts";
+import { isPlainName } from "../waiting/waiting-message.ts";
 
 const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
 const ImageBlock = z.object({
@@ -11,7 +12,8 @@ const ImageBlock = z.object({
   mimeType: z.string().regex(/^image\/[\w.+-]+$/),
 });
 
-const NAME_RULE = "must be a text of 1 to 256 characters";
+const NAME_RULE =
+  "must be a text of 1 to 256 characters, all of them whole (no half of an emoji, as where one is cut in two), and none of them NUL";
 
 export const MessageBodySchema = z
   .object({
@@ -35,6 +37,7 @@ export const MessageBodySchema = z
       .string({ error: NAME_RULE })
       .min(1, { error: NAME_RULE })
       .max(256, { error: NAME_RULE })
+      .refine(isPlainName, { error: NAME_RULE })
       .optional()
       .describe("Your name for the message: sent again under it, it is not said again."),
   })

@@ -21,8 +21,8 @@ export function isSafeId(id: string): boolean {
 
 /**
  * Reads a canonical key, or a short name of the given agent ("main" → "agent:main:main").
- * Undefined when it names no session: blank, over 256 characters, control characters, or an agent
- * id that is no file name.
+ * Undefined when it names no session: blank, over 256 characters, control characters, half of a
+ * character, or an agent id that is no file name.
  */
 export function parseSessionName(
   text: string,
@@ -37,6 +37,7 @@ export function parseSessionName(
     name === "" ||
     name.length > 256 ||
     /[\u0000-\u001f\u007f]/.test(name) ||
+    !name.isWellFormed() ||
     startsLikeAKey ||
     !isSafeId(agent)
   )

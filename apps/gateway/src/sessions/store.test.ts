@@ -677,7 +677,7 @@ describe("the index", () => {
 
   it("refuses names that are none", async () => {
     const home = await temporaryHome();
-    for (const key of ["", "  ", "agent:", "agent:../x:y", "a\nb"])
+    for (const key of ["", "  ", "agent:", "agent:../x:y", "a\nb", "a\ud83d"])
       await expect(opened(home, key)).rejects.toMatchObject({
         code: "SESSION_NAME_INVALID",
       });

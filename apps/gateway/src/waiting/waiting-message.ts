@@ -43,6 +43,9 @@ export const WaitingViewSchema = z.object({
 /** As people see it. */
 export type WaitingView = z.infer<typeof WaitingViewSchema>;
 
+/** Whether two names of messages stay two wherever they wait: no half of a character, no NUL. */
+export const isPlainName = (name: string): boolean => name.isWellFormed() && !name.includes("\0");
+
 /** Characters of it that lists show. */
 const SHOWN_CHARS = 500;
 

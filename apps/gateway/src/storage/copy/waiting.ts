@@ -5,7 +5,11 @@ import type { FoundFile, PostgresCopy } from "@clew/store-postgres";
 import { fromJson, toJson } from "../../own-json.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import { waitingFile } from "../../sessions/paths.ts";
-import { type WaitingMessage, WaitingMessageSchema } from "../../waiting/waiting-message.ts";
+import {
+  isPlainName,
+  type WaitingMessage,
+  WaitingMessageSchema,
+} from "../../waiting/waiting-message.ts";
 
 /** What waits in one session. */
 export interface WaitingIn {
@@ -52,8 +56,12 @@ export const mergeWaiting = ({
 
 export const rowsOf = (messages: readonly WaitingMessage[]) =>
   messages.map((message) => ({
-    ...{ name: message.idempotencyKey, id: message.id, body: toJson(message) },
+    ...{ name: nameOf(message), id: message.id, body: toJson(message) },
   }));
+
+/** Earlier versions took names that no database keeps. */
+const nameOf = ({ id, idempotencyKey: name }: WaitingMessage): string =>
+  isPlainName(name) ? name : `waiting:${id}`;
 
 /** What a file says that a kept one said when it was copied. */
 export async function keptWaiting(

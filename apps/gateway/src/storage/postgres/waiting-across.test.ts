@@ -141,7 +141,8 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(await json(two, `/waiting/${kept!.id}`, { method: "DELETE" })).toEqual({
         takenBack: 1,
       });
-      expect((await ask(two, path, { method: "DELETE" })).status).toBe(404);
+      for (const nobodys of [path, "/waiting/%00"])
+        expect((await ask(two, nobodys, { method: "DELETE" })).status).toBe(404);
       for (const text of ["One.", "Four."]) await answer({ model }, text);
       await expect
         .poll(() => said(two), SOON)

@@ -72,7 +72,8 @@ export function createWaitingRows({ store, everyMs }: WaitingRowsOptions): Waiti
         const [kept] = messageOf(await store.keep(nameOf(key), rowOf(message)));
         return kept ?? message;
       },
-      takeBack: async (key, id) => store.takeBack(nameOf(key), id),
+      // A text with NUL is nobody's id, and none that a database takes.
+      takeBack: async (key, id) => (id?.includes("\0") ? 0 : store.takeBack(nameOf(key), id)),
       async due(known) {
         const { sessions, messages } = await store.sweep({ limit: AT_ONCE, known });
         const keys = new Set(sessions.map(({ key }) => key));
@@ -92,10 +93,10 @@ const rowOf = (message: WaitingMessage): InboxMessage => ({
   ...{ name: message.idempotencyKey, id: message.id, body: toJson(message) },
 });
 
-/** None: another version of the gateway kept it, and says it. */
-function messageOf({ body }: InboxMessage): [WaitingMessage] | [] {
+/** None: another version of the gateway kept it, and says it. It is known by its row's name. */
+function messageOf({ body, name: idempotencyKey }: InboxMessage): [WaitingMessage] | [] {
   const parsed = WaitingMessageSchema.safeParse(fromJson(body));
-  return parsed.success ? [parsed.data as WaitingMessage] : [];
+  return parsed.success ? [{ ...(parsed.data as WaitingMessage), idempotencyKey }] : [];
 }
 
 function cutTurn({ entryId, body }: { entryId: string; body: string }): CutTurn | null {
