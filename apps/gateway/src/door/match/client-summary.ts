@@ -93,6 +93,13 @@ export function holdersIn(request: RequestSketch, all: readonly KnownSession[]):
   );
 }
 
+/** Of those that were asked for beside the session. */
+export const holdsSummary = (
+  messages: readonly SketchedMessage[],
+  { summaries }: KnownSession,
+): boolean =>
+  summaries.length > 0 && messages.some((message) => heldText(message, summaries) !== undefined);
+
 /** The newest that it holds word for word, else of which it holds most lines. */
 const heldText = ({ text }: SketchedMessage, summaries: readonly string[]): string | undefined =>
   summaries.findLast((summary) => text.includes(summary.trim())) ??

@@ -1,7 +1,7 @@
 // Decides which session a request continues, and by what it was recognised.
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
-import { holdersIn, summaryIn } from "./client-summary.ts";
+import { holdersIn, holdsSummary, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
 import { isSaid, type RequestSketch } from "./sketch.ts";
@@ -365,11 +365,14 @@ function quotes(
     messages.map(({ text }) => text),
     sessions.flatMap(({ marks }) => marks),
   );
-  const isQuoted = ({ marks, tools }: KnownSession) => {
-    const told = marks.filter((mark) => within.has(mark));
+  const isQuoted = (session: KnownSession) => {
+    const { marks, tools } = session;
+    const told = marks.filter((mark) => within.has(mark)).length;
+    const isSummed = holdsSummary(messages, session);
     // Where nobody has tools, one reply is handed on by many a program.
-    const least = tools.length > 0 ? Math.min(LEAST_QUOTED, marks.length) : LEAST_QUOTED;
-    return told.length > 0 && told.length >= least;
+    if (tools.length === 0) return told + (isSummed ? 1 : 0) >= LEAST_QUOTED;
+    if (isSummed && isAsking(messages.at(-1))) return true;
+    return told > 0 && told >= Math.min(LEAST_QUOTED, marks.length);
   };
   return new Set(sessions.filter(isQuoted));
 }
