@@ -1,6 +1,7 @@
 // Writes the answers of the door to their connection, so that no byte of them changes.
 import type { ServerResponse } from "node:http";
 import type { DoorOutlet } from "../door/call/door-call.ts";
+import { awaitHeard } from "./heard.ts";
 import { untilTaken } from "./untaken-bytes.ts";
 
 /** No browser takes an answer for something else than it says it is. */
@@ -13,15 +14,24 @@ const LOOK_BYTES = 128 * 1024;
 /** Whoever takes nothing for so long does not read, and is in the way of others. */
 const STALLED_MS = 120_000;
 
+export interface NodeOutlet extends DoorOutlet {
+  /** Resolves when the system has taken all of the answer, or whoever asked has gone. */
+  readonly closed: Promise<void>;
+}
+
+/** `isPassedOn`: another gateway asked, and tells when its client has all of the answer. */
 export function nodeOutlet(
   outgoing: ServerResponse,
-  { stalledMs = STALLED_MS }: { stalledMs?: number } = {},
-): DoorOutlet & { closed: Promise<void> } {
+  { stalledMs = STALLED_MS, isPassedOn = false }: { stalledMs?: number; isPassedOn?: boolean } = {},
+): NodeOutlet {
   const gone = new AbortController();
+  // It is not the answer's any more when that is over.
+  const { socket } = outgoing;
+  const leave = () => gone.abort(new DOMException("The client went away.", "AbortError"));
   const closed = new Promise<void>((resolve) => {
     outgoing.once("close", () => {
-      if (!outgoing.writableFinished)
-        gone.abort(new DOMException("The client went away.", "AbortError"));
+      if (!outgoing.writableFinished) leave();
+      else if (isPassedOn && socket !== null) awaitHeard(socket, leave);
       resolve();
     });
   });

@@ -1,5 +1,10 @@
 // Sends a request on to a model server as it is, and hands its answer back as it comes.
-import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestPlain,
+} from "node:http";
 import { request as requestTls } from "node:https";
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { RawHeaders } from "./raw-headers.ts";
@@ -12,6 +17,8 @@ export interface UpstreamRequest {
   signal: AbortSignal;
   /** Longest silence, ms. */
   idleMs: number;
+  /** Whose connections are used. Absent: those that all share. */
+  agent?: Agent;
 }
 
 export interface UpstreamAnswer {
@@ -43,13 +50,16 @@ export async function askUpstream(asked: UpstreamRequest): Promise<UpstreamAnswe
 class StaleConnectionError extends Error {}
 
 function askOnce(asked: UpstreamRequest): Promise<UpstreamAnswer> {
-  const { method, url, headers, body, signal, idleMs } = asked;
+  const { method, url, headers, body, signal, idleMs, agent } = asked;
   const address = new URL(url);
   const hasBody = body.length > 0 || method === "POST" || method === "PUT";
   const all = hasBody ? [...headers, ["content-length", String(body.length)] as const] : headers;
   return new Promise((resolve, reject) => {
     const send = address.protocol === "https:" ? requestTls : requestPlain;
-    const sent = send(address, { method, headers: ["host", address.host, ...all.flat()], signal });
+    const sent = send(address, {
+      ...{ method, headers: ["host", address.host, ...all.flat()], signal },
+      ...(agent !== undefined && { agent }),
+    });
     sent.setTimeout(idleMs, () => sent.destroy(silentFor(idleMs)));
     sent.once("response", (answer) => resolve(answerOf(answer)));
     sent.once("error", (error: NodeJS.ErrnoException) =>

@@ -56,7 +56,7 @@ export async function answerTransparently(
   const asked = { key: met.key, bytes: call.bytes.length, isTurn, gone: outlet.gone };
   const underWay = placeFor(parts, asked, { met, outlet });
   if (underWay === undefined) return;
-  const turn = { ...met, gone: underWay.signal };
+  const turn = { ...met, gone: underWay.signal, left: outlet.gone };
   const named: RawHeaders = [["x-clew-session", shortName(turn.key)]];
   let stuck: NodeJS.Timeout | undefined;
   const endOutlet = () => {

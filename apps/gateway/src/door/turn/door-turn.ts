@@ -29,6 +29,11 @@ export interface DoorTurn {
   upstream: Upstream;
   /** Aborted when nobody is to hear the end: whoever asked has gone, or it is ended here. */
   gone: AbortSignal;
+  /**
+   * Aborted when whoever asked has gone; also after the end, where another gateway passed the answer
+   * on, and was gone before its client had all of it.
+   */
+  left: AbortSignal;
   sketch: RequestSketch;
   match: Match;
   plan: IngestPlan;
@@ -51,7 +56,7 @@ export async function lookThrough({ wire, request, headers, body }: DoorCall): P
 export function meetTurn(
   { host, memory }: Pick<DoorParts, "host"> & { memory: DoorMemory },
   { call, upstream }: Pick<DoorTurn, "call" | "upstream">,
-): Omit<DoorTurn, "gone"> {
+): Omit<DoorTurn, "gone" | "left"> {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
   const sketch = sketchRequest(call.wire, call.request, client);
@@ -74,12 +79,13 @@ export function meetTurn(
  * Takes the request in: from here on it is known, and whoever does so has it stored, whatever
  * becomes of it.
  */
-export function takeIn({ memory }: { memory: DoorMemory }, { event, gone }: DoorTurn): void {
+export function takeIn({ memory }: { memory: DoorMemory }, { event, gone, left }: DoorTurn): void {
   memory.learn(event);
   // Who asks the same again at once is not taken for somebody else.
   const giveUp = () => memory.known.giveUp(event);
-  if (gone.aborted) giveUp();
-  else gone.addEventListener("abort", giveUp, { once: true });
+  for (const signal of [gone, left])
+    if (signal.aborted) giveUp();
+    else signal.addEventListener("abort", giveUp, { once: true });
 }
 
 /**

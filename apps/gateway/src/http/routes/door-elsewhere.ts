@@ -1,14 +1,18 @@
 // Hands a request at the door on to the gateway that answers it.
+import { Agent } from "node:http";
+import { Agent as TlsAgent } from "node:https";
 import { setTimeout as after } from "node:timers/promises";
 import type { LogPort } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
-import { answerWith, type DoorOutlet, SESSION_HEADER } from "../../door/call/door-call.ts";
+import { answerWith, SESSION_HEADER } from "../../door/call/door-call.ts";
 import { relay } from "../../door/upstream/relay.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
 import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts";
 import { headersToPeer } from "../../passing/pass-headers.ts";
 import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
 import type { StorageCluster } from "../../storage/storage.ts";
+import { HEARD } from "../heard.ts";
+import type { NodeOutlet } from "../node-outlet.ts";
 import { HOP } from "./elsewhere.ts";
 import { watchOwner } from "./relay.ts";
 
@@ -19,6 +23,8 @@ const ELSEWHERE = "x-clew-elsewhere";
 const LOOK_MS = 250;
 /** Longest silence of a model, ms: that its gateway is gone is found out by looking. */
 const IDLE_MS = 24 * 3_600_000;
+/** Whoever does not take it in so long need not know that its answer was heard, ms. */
+const HEARD_MS = 5000;
 /** For clients that are told to come again, s. */
 const AGAIN_S = 1;
 
@@ -30,7 +36,7 @@ export interface DoorRequest {
   headers: RawHeaders;
   bytes: Uint8Array;
   wire: DoorWire;
-  outlet: DoorOutlet;
+  outlet: NodeOutlet;
   /** Session whose history is Clew's own; undefined: the client brings all of it. */
   key: string | undefined;
 }
@@ -64,6 +70,7 @@ export async function answeredElsewhere(
     if (end === "whole") outlet.end();
     else outlet.breakOff();
     answer.done();
+    void outlet.closed.then(() => answer.tellHeard(end === "whole" && !outlet.gone.aborted));
     return true;
   }
   if (outlet.gone.aborted) return true;
@@ -79,6 +86,12 @@ async function placeOf(cluster: StorageCluster, key: string | undefined): Promis
   return owner === null || owner === cluster.address ? "here" : owner;
 }
 
+interface Answer extends UpstreamAnswer {
+  done(): void;
+  /** Its client has all of it, or has not: then its connection ends without a word. */
+  tellHeard(hasAll: boolean): void;
+}
+
 /** Undefined: it did not begin to answer, and whoever is to may be another one by now. */
 async function ask(
   owner: string,
@@ -87,7 +100,7 @@ async function ask(
     request: { method, target, headers, bytes, outlet },
     place,
   }: { cluster: StorageCluster; request: DoorRequest; place: () => Promise<string | null> },
-): Promise<(UpstreamAnswer & { done(): void }) | undefined> {
+): Promise<Answer | undefined> {
   // One that is frozen, or whose machine is off, ends nothing by itself.
   const watch = watchOwner(owner, {
     look: async () => {
@@ -97,20 +110,44 @@ async function ask(
     },
     left: outlet.gone,
   });
+  const url = new URL(target, owner);
+  // By its end the owner knows that this gateway is gone, and its client has not all of the answer.
+  const agent = new (url.protocol === "https:" ? TlsAgent : Agent)({
+    ...{ keepAlive: true, maxSockets: 1 },
+  });
+  const asking = { method, url: url.href, idleMs: IDLE_MS, agent };
+  const passed = headersToPeer(headers).filter(([name]) => name.toLowerCase() !== HEARD);
+  const headersOf = (heard: string): RawHeaders => [...passed, [HOP, "1"], [HEARD, heard]];
+  const tellHeard = (hasAll: boolean) => {
+    const told = hasAll
+      ? askUpstream({
+          ...{ ...asking, idleMs: HEARD_MS, body: new Uint8Array() },
+          ...{ headers: headersOf("all"), signal: AbortSignal.timeout(HEARD_MS) },
+        }).then(readToEnd)
+      : Promise.resolve();
+    // The owner takes it for not heard then, and another reply stands beside this one at most.
+    void told.catch(() => {}).finally(() => agent.destroy());
+  };
   try {
     const answer = await askUpstream({
-      ...{ method, url: new URL(target, owner).href, body: bytes, idleMs: IDLE_MS },
-      headers: [...headersToPeer(headers), [HOP, "1"]],
-      signal: watch.signal,
+      ...{ ...asking, body: bytes, headers: headersOf("awaited"), signal: watch.signal },
     });
     if (headerOf(answer.headers, ELSEWHERE) === undefined)
-      return { ...answer, done: () => watch.stop() };
-    for await (const _piece of answer.bytes);
+      return { ...answer, done: () => watch.stop(), tellHeard };
+    await readToEnd(answer);
   } catch (error) {
-    if (isAbort(error) && outlet.gone.aborted) return undefined;
+    if (isAbort(error) && outlet.gone.aborted) {
+      agent.destroy();
+      return undefined;
+    }
   }
   watch.stop();
+  agent.destroy();
   return undefined;
+}
+
+async function readToEnd({ bytes }: UpstreamAnswer): Promise<void> {
+  for await (const _piece of bytes);
 }
 
 /** Clients' libraries ask again by themselves. */

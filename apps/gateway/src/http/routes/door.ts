@@ -3,12 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { LogPort } from "@clew/engine-core";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
-import {
-  answerWith,
-  type DoorCall,
-  type DoorOutlet,
-  type DoorVisit,
-} from "../../door/call/door-call.ts";
+import { answerWith, type DoorCall, type DoorVisit } from "../../door/call/door-call.ts";
 import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
 import { wireAt } from "../../door/wires/find-wire.ts";
@@ -18,7 +13,8 @@ import { describeBytes } from "../../limits/size.ts";
 import type { RawHeaders } from "../../passing/raw-headers.ts";
 import { gatewayStopping } from "../../stopping.ts";
 import type { Callers } from "../access/caller.ts";
-import { nodeOutlet } from "../node-outlet.ts";
+import { HEARD, markHeard } from "../heard.ts";
+import { type NodeOutlet, nodeOutlet } from "../node-outlet.ts";
 import { readRawBody } from "../raw-body.ts";
 import { answeredElsewhere } from "./door-elsewhere.ts";
 
@@ -85,7 +81,7 @@ interface Visit {
   door: Door;
   visit: DoorVisit;
   wire: DoorWire;
-  outlet: DoorOutlet;
+  outlet: NodeOutlet;
   /** Headers and address as they came. */
   raw: RawHeaders;
   target: string;
@@ -106,11 +102,17 @@ async function enter(
     incoming: IncomingMessage;
     outgoing: ServerResponse;
   };
+  const { [HEARD]: heard } = incoming.headers;
+  if (heard === "all") {
+    markHeard(incoming.socket);
+    outgoing.writeHead(204).end();
+    return RESPONSE_ALREADY_SENT;
+  }
   const { pathname, search } = new URL(context.req.url);
   const raw = rawHeadersOf(incoming);
   const headers = callers.withoutTokens(raw);
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
-  const outlet = nodeOutlet(outgoing);
+  const outlet = nodeOutlet(outgoing, { isPassedOn: heard === "awaited" });
   let reason: string | undefined;
   const refuse = (status: number, sentence: string) => {
     reason = sentence;
