@@ -22,6 +22,14 @@ describe("a database that cannot be used", () => {
     expect(await problemOf("postgres://ann:hush@one:5432,two:5432/clew")).toMatch(/several hosts/);
   });
 
+  it("is one whose password has to be written otherwise, which it says without the password", async () => {
+    for (const password of ["hush#hush", "hush/hush", "hush?hush"]) {
+      const problem = await problemOf(`postgres://ann:${password}@127.0.0.1:1/clew`);
+      expect(problem).toMatch(/%23 for #/);
+      expect(problem).not.toContain("hush");
+    }
+  });
+
   it("is where nobody answers, and its password is told to nobody", async () => {
     const problem = await problemOf("postgres://ann:hush-hush@127.0.0.1:1/clew");
     expect(problem).toMatch(/^Nobody answers as PostgreSQL at 127\.0\.0\.1:1 \(ECONNREFUSED\)/);

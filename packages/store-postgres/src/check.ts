@@ -234,7 +234,7 @@ function noAddress(url: string): string {
   // The driver asks one host alone.
   if (/^postgres(?:ql)?:\/\/[^/?]*,/.test(url))
     return "The address of the database names several hosts, of which only one can be asked; name one that leads to the primary whichever that is, such as that of a proxy or of your service.";
-  return "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database.";
+  return "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database, and in user and password each of the characters # / ? @ : % [ ] and space as percent-encoding has it, such as %23 for #.";
 }
 
 /** Null: it is no such address. */

@@ -14,5 +14,22 @@ describe("an address", () => {
     const secrets = secretsInAddress("https://me:p%40ss@h.test/v1?api-version=1&api-key=k");
     expect(secrets.sort()).toEqual(["k", "me:p%40ss", "me:p@ss", "p%40ss", "p@ss"].sort());
     expect(secretsInAddress("https://h.test/v1?api-version=1")).toEqual([]);
+    expect(secretsInAddress("https://h.test:80/v1/a@b")).toEqual([]);
+  });
+
+  it.each(["SEC#RET", "SEC/RET", "SEC?RET", "12/RET", "S@C/RET", "SEC:RET", "SEC[RET", "SEC RET"])(
+    "of a database hides all of the password %s, however it is written",
+    (password) => {
+      const address = `postgres://clew:${password}@10.0.0.1:5432/clew`;
+      const hidden = secretsInAddress(address).reduce((text, secret) => {
+        return text.replaceAll(secret, "(hidden)");
+      }, address);
+      expect(hidden).toBe("postgres://(hidden)@10.0.0.1:5432/clew");
+    },
+  );
+
+  it("of a database without a password has no secret", () => {
+    for (const address of ["postgres://clew@10.0.0.1:5432/clew", "postgres://10.0.0.1:5432/clew"])
+      expect(secretsInAddress(address).filter((secret) => secret !== "clew")).toEqual([]);
   });
 });

@@ -18,7 +18,8 @@ export function shownAddress(address: string): string {
 }
 
 /**
- * What of an address nobody may be told: user name and password, and what its query calls a key.
+ * What of an address nobody may be told: user name and password, and what its query calls a key,
+ * longer ones first. Of a database's, a password may hold what ends it in other addresses.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -34,7 +35,7 @@ export function secretsInAddress(address: string): string[] {
     const [name, value] = cut(pair, "=");
     return SECRET_NAME.test(name) ? [value] : [];
   });
-  const told = [authority, ...authority.split(":").slice(1), ...asked];
+  const told = [...ofDatabase(address), authority, ...authority.split(":").slice(1), ...asked];
   return [...new Set(told.flatMap((secret) => [secret, decoded(secret)]))].filter(
     (secret) => secret !== "",
   );
@@ -52,6 +53,15 @@ export function secretsInAddress(address: string): string[] {
  * ```
  */
 export const SECRET_NAME = /key|token|secret|passw|auth|cookie|credential|signature|^sig$|^code$/i;
+
+/**
+ * User and password up to the last "@": whoever pasted a password into it did not write "#", "/" and
+ * "?" as they have to be.
+ */
+function ofDatabase(address: string): string[] {
+  const [, user = "", password = ""] = /^postgres(?:ql)?:\/\/([^:@]*):(.*)@/is.exec(address) ?? [];
+  return password === "" ? [] : [`${user}:${password}`, password];
+}
 
 function decoded(text: string): string {
   try {
