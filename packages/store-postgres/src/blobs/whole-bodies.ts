@@ -41,14 +41,24 @@ async function bodyOf(database: Database, agentId: string, hash: string): Promis
   const { place } = blobs.port;
   const bytes = await blobs.port.get({ agentId, hash });
   if (bytes === null)
-    throw failed(
+    throw lost(
       `${what} is not in ${place} any more; restore it from the versions or a backup of it, or name the place that has it in storage.blobs.`,
     );
   if ((await sha256(bytes)) !== hash)
-    throw failed(
+    throw lost(
       `${what} is damaged in ${place}: its bytes are not those that were put there; restore it from the versions or a backup of it.`,
     );
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-const failed = (sentence: string) => new ContextEngineError("STORAGE_FAILED", sentence);
+const failed = (sentence: string, cause?: Error) =>
+  new ContextEngineError("STORAGE_FAILED", sentence, { cause });
+
+const LOST = "LostBody";
+
+const lost = (sentence: string) =>
+  failed(sentence, Object.assign(new Error("the body is gone"), { name: LOST }));
+
+/** True: a body is gone, or is another one; others of the same place can be had. */
+export const isLostBody = (error: unknown): error is ContextEngineError =>
+  error instanceof ContextEngineError && error.cause instanceof Error && error.cause.name === LOST;

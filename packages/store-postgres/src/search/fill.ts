@@ -1,6 +1,6 @@
 // Brings the search index up to what sessions hold, a batch at a time.
 import { inSlices } from "@clew/plugin-sdk/host";
-import { wholeBodies } from "../blobs/whole-bodies.ts";
+import { isLostBody, wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database, Statement } from "../database.ts";
 import { codeOf } from "../passing.ts";
 import { BULK, type IndexedText, indexedText } from "./spelling.ts";
@@ -136,11 +136,11 @@ async function indexBatch(
     return 0;
   }
   const rows: ({ seq: number; ts: number } & IndexedText)[] = [];
-  const index = ({ seq, ts, body }: ReadRow) => {
-    const text = textOf(body, searchText);
+  const index = ({ seq, ts, body }: ReadRow | LostRow) => {
+    const text = body === null ? BULK : textOf(body, searchText);
     if (text !== null) rows.push({ seq, ts, ...text });
   };
-  await inSlices(await wholeBodies(database, agentId, read), index, { signal });
+  await inSlices(await asFarAsThere(database, agentId, read), index, { signal });
   const write = (texts: readonly IndexedText[]) =>
     database.ask(WRITE, [
       ...[agentId, id, mark, last.seq],
@@ -154,6 +154,30 @@ async function indexBatch(
     return write(rows.map(() => BULK));
   });
   return moved.length > 0 ? read.length : 0;
+}
+
+type LostRow = Pick<ReadRow, "seq" | "ts"> & { body: null };
+
+/** One that is lost may come back: searches read it, and say so as long as it does not. */
+async function asFarAsThere(
+  database: Database,
+  agentId: string,
+  read: ReadRow[],
+): Promise<(ReadRow | LostRow)[]> {
+  try {
+    return await wholeBodies(database, agentId, read);
+  } catch (error) {
+    if (!isLostBody(error)) throw error;
+  }
+  const each: (ReadRow | LostRow)[] = [];
+  for (const row of read)
+    try {
+      each.push(...(await wholeBodies(database, agentId, [row])));
+    } catch (error) {
+      if (!isLostBody(error)) throw error;
+      each.push({ seq: row.seq, ts: row.ts, body: null });
+    }
+  return each;
 }
 
 /** An entry that nobody can tell the text of is read by searches, which say so. */

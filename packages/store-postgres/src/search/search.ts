@@ -1,6 +1,6 @@
 // Finds messages of an agent, newest first, and says how far it looked.
 import { pause } from "@clew/plugin-sdk/host";
-import { wholeBodies } from "../blobs/whole-bodies.ts";
+import { isLostBody, wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database } from "../database.ts";
 import { codeOf } from "../passing.ts";
 import { type IndexNeeds, indexNeeds } from "./spelling.ts";
@@ -68,6 +68,8 @@ export interface MessageSearch<Value> {
   hits: MessageHit<Value>[];
   /** Absent: as many messages were looked at as were needed. Else so many, the newest, of all. */
   partly?: { looked: number; of: number };
+  /** Sessions with messages that cannot be had, each with the reason for one of them. */
+  unread: { key: string; why: string }[];
   /** False: texts are looked for message by message, as the database has no `pg_trgm`. */
   hasTrigrams: boolean;
   /** True: more is missing in the index than was looked at. */
@@ -127,6 +129,7 @@ export async function searchMessages<Value>(
   const scope = { agentId, sessionId, everyBranch };
   const needs = indexNeeds(request.needs);
   const hits = new Map<string, MessageHit<Value>>();
+  const unread = new Map<string, string>();
   /** Newest first: those behind as many as are wanted are of no use. */
   const take = async (rows: readonly CandidateRow[]) => {
     let accepted = 0;
@@ -136,8 +139,11 @@ export async function searchMessages<Value>(
       if (hits.has(name)) continue;
       signal?.throwIfAborted();
       await pause(signal);
-      const [whole] = await wholeBodies(database, agentId, [row]);
-      const value = await request.accepts(whole!.body);
+      const body = await bodyOf(database, agentId, row).catch((error: unknown) => {
+        if (!isLostBody(error)) throw error;
+        unread.set(row.key, error.message);
+      });
+      const value = body === undefined ? undefined : await request.accepts(body);
       if (value === undefined) continue;
       hits.set(name, hitOf(row, value));
       accepted++;
@@ -164,9 +170,13 @@ export async function searchMessages<Value>(
   return {
     hits: [...hits.values()].sort(newestFirst).slice(0, limit),
     ...(isPartly && { partly: await howFar(database, scope, at, first.tail.length) }),
+    unread: [...unread].map(([key, why]) => ({ key, why })),
     ...{ hasTrigrams, isBehind },
   };
 }
+
+const bodyOf = async (database: Database, agentId: string, row: CandidateRow) =>
+  (await wholeBodies(database, agentId, [row]))[0]!.body;
 
 /** In one round trip. */
 async function begin(database: Database, window: Parameters<typeof windowQuestion>[0]) {

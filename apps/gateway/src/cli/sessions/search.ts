@@ -1,5 +1,6 @@
 // Runs `clew sessions search`, which finds what was said in all sessions of a home.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { shortName } from "../../sessions/keys.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { type SearchQuery, searchMatcher } from "../../sessions/search/query.ts";
@@ -40,14 +41,21 @@ export async function searchSessions(
   const answer = await interruptible(output, ({ signal, says }) =>
     storage.search.search({ query, session: only, limit, everyBranch, signal, says }),
   );
-  const { found, unread, partly, hasNoIndex } = answer;
-  if (unread > 0)
+  const { found, unread, whyUnread, partly, hasNoIndex } = answer;
+  for (const { session: key, why } of whyUnread ?? [])
+    output.note(printable(`Session ${shortName(key)} could not be searched whole: ${why}`));
+  if (unread > 0 && whyUnread === undefined)
     output.note(`${counted(unread, "session")} could not be read; "clew doctor" says why.`);
   if (partly !== undefined)
     output.note(
       `Time was up: ${partly.looked} of ${counted(partly.of, "message")} were searched, the newest; name a session (--session), or look for more letters in a row.${hasNoIndex ? " The database has no pg_trgm, which would find them at once." : ""}`,
     );
-  if (json) output.json({ found, ...(partly !== undefined && { partly }) });
+  if (json)
+    output.json({
+      found,
+      ...(whyUnread !== undefined && { unread: whyUnread }),
+      ...(partly !== undefined && { partly }),
+    });
   else if (found.length === 0)
     output.line(
       printable(

@@ -31,8 +31,10 @@ export interface FoundEntry {
 export interface SessionSearchAnswer {
   /** Newest first; of the same millisecond in no order, but for those of one session. */
   found: FoundEntry[];
-  /** Sessions that could not be read. */
+  /** Sessions that could not be read, or not whole. */
   unread: number;
+  /** Which they are, and why. Absent: the doctor says it. */
+  whyUnread?: { session: string; why: string }[];
   /** So many of all messages, the newest, were looked at. Absent: as many as were needed. */
   partly?: { looked: number; of: number };
   /** True: texts are looked for message by message, as the database has no index for them. */

@@ -8,9 +8,10 @@ import { otherEngines } from "./engine-rows-out.ts";
 import { copyLoose } from "./files-out.ts";
 import { copyIndex, noteCopies, removeDeleted } from "./index-out.ts";
 import { copyJobsOut } from "./jobs-out.ts";
+import { isLostObject } from "./lost-object.ts";
 import { copyParts } from "./reports-out.ts";
 import { type CopyOut, type CopyResult, nothingYet } from "./result.ts";
-import { copySession } from "./session-out.ts";
+import { copySession, type OutRequest } from "./session-out.ts";
 import { copyWaiting } from "./waiting-out.ts";
 
 /** Throws what the file system and the database say; what was copied until then is whole. */
@@ -35,7 +36,9 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
         signal.throwIfAborted();
         request.says(`${done++} of ${counted(sessions.length, "session")}, ${session.key}`);
         if (session.head === 0 && session.header === null) there.push(session);
-        else if (await copySession({ ...request, records, stays, apart }, session, staging, result))
+        else if (
+          await copyUnlessLost({ ...request, records, stays, apart }, session, staging, result)
+        )
           there.push(session);
       }
       await copyParts(request, agentId, result);
@@ -58,6 +61,22 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       why: "it is of the home that sessions came from; engines of this one are told all of a session when it is opened",
     });
   return result;
+}
+
+/** A session whose large bodies are gone is left, and keeps no other from being copied. */
+async function copyUnlessLost(
+  request: OutRequest,
+  session: CopySummary,
+  staging: string,
+  result: CopyResult,
+): Promise<boolean> {
+  try {
+    return await copySession(request, session, staging, result);
+  } catch (error) {
+    if (!isLostObject(error)) throw error;
+    result.left.push({ what: session.key, why: error.message });
+    return false;
+  }
 }
 
 /** What engines keep in the database, and have in no file afterwards. */

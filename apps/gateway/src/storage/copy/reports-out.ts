@@ -7,6 +7,7 @@ import { isSafeId } from "../../sessions/keys.ts";
 import { agentPaths, fileNameOf, olderReportsOf } from "../../sessions/paths.ts";
 import { followReports } from "../postgres/follow-reports.ts";
 import { isReports, placeKeptReports, placePart } from "../postgres/kept-reports.ts";
+import { isLostObject } from "./lost-object.ts";
 import { placeBytes } from "./place-bytes.ts";
 import type { CopyOut, CopyResult } from "./result.ts";
 
@@ -87,7 +88,34 @@ export async function copyParts(
   await mkdir(join(reports, "parts"), { recursive: true, mode: 0o700 });
   for (let at = 0; at < missing.length; at += PARTS_AT_A_TIME) {
     signal.throwIfAborted();
-    const found = await copy.parts(agentId, missing.slice(at, at + PARTS_AT_A_TIME));
+    const found = await partsThere(copy, agentId, missing.slice(at, at + PARTS_AT_A_TIME), result);
     for (const [name, content] of Object.entries(found)) await placePart(reports, name, content);
+  }
+}
+
+/** Those that are gone are named. */
+async function partsThere(
+  copy: CopyOut["copy"],
+  agentId: string,
+  names: readonly string[],
+  result: CopyResult,
+): Promise<Record<string, string>> {
+  try {
+    return await copy.parts(agentId, names);
+  } catch (error) {
+    if (!isLostObject(error)) throw error;
+    const [name] = names;
+    if (names.length > 1) {
+      const half = Math.ceil(names.length / 2);
+      return {
+        ...(await partsThere(copy, agentId, names.slice(0, half), result)),
+        ...(await partsThere(copy, agentId, names.slice(half), result)),
+      };
+    }
+    result.left.push({
+      what: `A part of reports of agent ${agentId}, ${name}`,
+      why: error.message,
+    });
+    return {};
   }
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -8,10 +8,12 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { clew } from "../../testing/command.ts";
 import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { killGatewaysOverHttp } from "../../testing/killed-gateways.ts";
 import { S3_REGION, type S3Fault, type S3Server, startS3Server } from "../../testing/s3-server.ts";
+import type { CopyResult } from "../copy/result.ts";
 
 describe.skipIf(whyNoPostgres() !== null)(
   `a gateway on PostgreSQL with S3-compatible storage ${UNLESS_THERE}`,
@@ -127,7 +129,7 @@ describe.skipIf(whyNoPostgres() !== null)(
     });
 
     it("that lost an object says which, and shows the session again when it is back", async () => {
-      const { start } = await world();
+      const { url, start } = await world();
       const one = await start();
       await one.say(large);
       const before = await told(one);
@@ -135,14 +137,37 @@ describe.skipIf(whyNoPostgres() !== null)(
       rmSync(join(one.home, "copies"), { recursive: true });
       const kept = new Map(server.objects);
       server.objects.clear();
-      const again = await start(one.home);
+      let again = await start(one.home);
       const refused = await again.get("/api/sessions/main");
       expect(refused.status).toBe(507);
       expect((await refused.json()).error).toMatchObject({
         code: "STORAGE_FAILED",
         message: expect.stringMatching(/^Object [0-9a-f]{64} of agent main.* is not in the bucket/),
       });
+      // All else can be searched and copied.
+      await again.say("A small lantern.", { session: "small" });
+      const { url: place, bucket, keys } = server;
+      const blobs = { url: place, bucket, region: S3_REGION, ...keys };
+      const config = { storage: { driver: "postgres", url, blobs } };
+      writeFileSync(join(again.home, "clew.json"), JSON.stringify(config));
+      const search = await clew(again.home, ["sessions", "search", "lantern", "--json"]);
+      expect(search.code).toBe(0);
+      const found = JSON.parse(search.output);
+      expect(found.found).toMatchObject([{ session: "agent:main:small" }]);
+      expect(found.unread).toMatchObject([
+        { session: "agent:main:main", why: expect.stringContaining("Object ") },
+      ]);
+      const folder = await temporaryHome();
+      const args = ["storage", "copy", "--from", url, "--to", folder, "--json"];
+      await again.stop();
+      const copy = await clew(again.home, args);
+      expect(copy.code).toBe(1);
+      const { left, copied } = JSON.parse(copy.output) as CopyResult;
+      expect(copied).toEqual(["agent:main:small"]);
+      expect(left.map(({ what }) => what)).toContain("agent:main:main");
       for (const [key, bytes] of kept) server.objects.set(key, bytes);
+      again = await start(again.home);
+      expect((await clew(again.home, args)).code).toBe(0);
       isSame(await told(again), before);
       expect((await again.say("Still there?")).events.at(-1)).toMatchObject({ type: "done" });
     });

@@ -22,6 +22,7 @@ export const createPostgresSearch = (
     const end = performance.now() + boundMs;
     const agents = session === undefined ? await store.agents() : [session.agentId];
     const hits: Hit[] = [];
+    const whyUnread: { session: string; why: string }[] = [];
     let partly: { looked: number; of: number } | undefined;
     let hasTrigrams = true;
     for (const agentId of agents) {
@@ -41,6 +42,7 @@ export const createPostgresSearch = (
         },
       });
       hits.push(...answer.hits);
+      whyUnread.push(...answer.unread.map(({ key, why }) => ({ session: key, why })));
       hasTrigrams &&= answer.hasTrigrams;
       if (answer.partly !== undefined)
         partly = {
@@ -53,7 +55,8 @@ export const createPostgresSearch = (
       .slice(0, limit)
       .map(foundOf);
     return {
-      ...{ found, unread: 0 },
+      ...{ found, unread: whyUnread.length },
+      ...(whyUnread.length > 0 && { whyUnread }),
       ...(partly !== undefined && { partly }),
       ...(!hasTrigrams && { hasNoIndex: true }),
     };
