@@ -1,5 +1,6 @@
 // Exports the store of sessions in PostgreSQL.
 
+export type { Beginning } from "./beginnings.ts";
 export type { BlobName, Blobs } from "./blob-place.ts";
 export type { SweptBlobs } from "./blobs/sweep-blobs.ts";
 export type { OpenRange } from "./branch.ts";

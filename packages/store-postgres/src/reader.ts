@@ -1,4 +1,6 @@
 // Reads sessions of a cluster without owning one.
+
+import { type Beginning, readBeginnings } from "./beginnings.ts";
 import type { Blobs } from "./blob-place.ts";
 import { requirePlace } from "./blobs/require-place.ts";
 import { clusterId, findSession, listSessions, type StoredSummary } from "./catalogue.ts";
@@ -84,6 +86,11 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   readonly clusterId: string;
   /** Sessions in which something was said, in no order. */
   list(): Promise<StoredSummary[]>;
+  /** How sessions begin, with the first rows that an engine has beside each; in their order. */
+  beginnings(
+    sessions: readonly { agentId: string; sessionId: string }[],
+    engine: string,
+  ): Promise<Beginning[]>;
   /** Also of one in which nothing was said yet; null: there is none. */
   find(name: SessionName): Promise<StoredSummary | null>;
   /** At most `limit` entries behind a place of the log, as lines, whatever their branch. */
@@ -172,6 +179,7 @@ export function createReader<Kept extends Ledger>(
     clusterId,
     list: () => listSessions(database),
     find: (name) => findSession(database, name),
+    beginnings: (sessions, engine) => readBeginnings(database, sessions, engine),
     log: (session, { after, limit }) => readLog(database, session, after, limit),
     engineRows: (session, engine) => loadRows(database, { ...session, engine }),
     engineRowsOfMany: (of) => loadRowsOfMany(database, of),

@@ -173,7 +173,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       if (inspectors.size > MOST_INSPECTED) inspectors.delete(oldest);
     return inspector;
   };
-  const listing = createListing();
+  const listing = createListing(store);
   const rows = async () => inTree(await store.list(), await options.children());
   const listed = async (
     placed: readonly (SessionSummary & SessionAbout & Placed)[],

@@ -1,6 +1,7 @@
 // Decides what a page of the list of sessions tells, and which sessions it leaves out.
 import { pause } from "@clew/plugin-sdk/host";
 import type { SessionSummary } from "../sessions/list-sessions.ts";
+import type { SessionStore } from "../sessions/store.ts";
 import { isFoundBy, type ListPage, pageOfList } from "../subagents/page-of-list.ts";
 import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import { clientNamedIn } from "./client-names.ts";
@@ -55,13 +56,15 @@ export interface Listing {
   page(parts: ListParts, asked: AskedPage): Promise<AnsweredPage>;
 }
 
-export function createListing(): Listing {
-  const abouts = createKnownAbouts();
+/** `beginnings`: see `SessionStore`. */
+export function createListing({ beginnings }: Pick<SessionStore, "beginnings"> = {}): Listing {
+  const abouts = createKnownAbouts(beginnings);
   let last: { rows: readonly SessionSummary[]; told: Told } | undefined;
   /** The rows are the same list for as long as nothing changed in them. */
   const tell = async (rows: readonly SessionSummary[]): Promise<Told> => {
     if (last?.rows === rows) return last.told;
     abouts.keepOnly(rows);
+    await abouts.load(rows);
     const told = await tellOfClients(rows, abouts);
     last = told.isWhole ? { rows, told } : undefined;
     return told;

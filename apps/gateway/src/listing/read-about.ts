@@ -31,24 +31,27 @@ interface JournalRequest {
 
 /** Undefined: the door wrote nothing that can be read. */
 export const readToldByDoor = (sessionFile: string): ToldByDoor | undefined =>
-  findInHead(doorJournalFile(sessionFile), (lines, isWhole) => {
-    const requests = lines.flatMap((line) => {
-      const { event } = line as { event?: { type?: string } };
-      return event?.type === "request" ? [event as JournalRequest] : [];
-    });
-    const [first] = requests;
-    if (first === undefined) return undefined;
-    const { key, family, parent } = first;
-    const isConversation = requests.some(
-      ({ tools = [], kept = 0, added = [] }) => tools.length > 0 || (kept > 0 && added.length > 0),
-    );
-    // What is long is no request beside a conversation.
-    const isBeside = !isConversation && isWhole;
-    return {
-      ...{ ...(key && { key }), ...(family && { family }), ...(parent && { parent }) },
-      isBeside,
-    };
+  findInHead(doorJournalFile(sessionFile), toldByDoorIn);
+
+/** Pure. Of the first lines of what the door wrote. */
+export function toldByDoorIn(lines: readonly object[], isWhole: boolean): ToldByDoor | undefined {
+  const requests = lines.flatMap((line) => {
+    const { event } = line as { event?: { type?: string } };
+    return event?.type === "request" ? [event as JournalRequest] : [];
   });
+  const [first] = requests;
+  if (first === undefined) return undefined;
+  const { key, family, parent } = first;
+  const isConversation = requests.some(
+    ({ tools = [], kept = 0, added = [] }) => tools.length > 0 || (kept > 0 && added.length > 0),
+  );
+  // What is long is no request beside a conversation.
+  const isBeside = !isConversation && isWhole;
+  return {
+    ...{ ...(key && { key }), ...(family && { family }), ...(parent && { parent }) },
+    isBeside,
+  };
+}
 
 /** What was asked in a session, and what it was answered, first of all. */
 export interface FirstExchange {
@@ -61,22 +64,28 @@ export interface FirstExchange {
 }
 
 export const readFirstExchange = (sessionFile: string): FirstExchange | undefined =>
-  findInHead(sessionFile, (lines, isWhole) => {
-    const messages = lines.flatMap((line) => {
-      const { type, message } = line as { type?: string; message?: AgentMessage };
-      return type === "message" && typeof message?.role === "string" ? [message] : [];
-    });
-    const replied = messages.findIndex(({ role }) => role === "assistant");
-    const before = replied < 0 ? messages : messages.slice(0, replied);
-    const texts = before.filter(({ role }) => role === "user").flatMap(partsOf);
-    const words = firstWords(texts, isWhole || replied >= 0);
-    if (words === undefined && replied < 0 && !isWhole) return undefined;
-    return {
-      asked: texts.join("\n"),
-      ...(words !== undefined && { words }),
-      ...(replied >= 0 && { reply: textOf(messages[replied]!) }),
-    };
+  findInHead(sessionFile, firstExchangeIn);
+
+/** Pure. Of the first lines of a session. */
+export function firstExchangeIn(
+  lines: readonly object[],
+  isWhole: boolean,
+): FirstExchange | undefined {
+  const messages = lines.flatMap((line) => {
+    const { type, message } = line as { type?: string; message?: AgentMessage };
+    return type === "message" && typeof message?.role === "string" ? [message] : [];
   });
+  const replied = messages.findIndex(({ role }) => role === "assistant");
+  const before = replied < 0 ? messages : messages.slice(0, replied);
+  const texts = before.filter(({ role }) => role === "user").flatMap(partsOf);
+  const words = firstWords(texts, isWhole || replied >= 0);
+  if (words === undefined && replied < 0 && !isWhole) return undefined;
+  return {
+    asked: texts.join("\n"),
+    ...(words !== undefined && { words }),
+    ...(replied >= 0 && { reply: textOf(messages[replied]!) }),
+  };
+}
 
 function partsOf(message: AgentMessage): string[] {
   const shown = projectMessageForDisplay(message);

@@ -45,7 +45,8 @@ function readHead(file: string, bytes: number): { text: string; isWhole: boolean
   }
 }
 
-function linesIn(text: string, isWhole: boolean): object[] {
+/** Those that hold an object. */
+export function linesIn(text: string, isWhole: boolean): object[] {
   const lines = text.split("\n");
   if (!isWhole) lines.pop();
   return lines.flatMap((line) => {

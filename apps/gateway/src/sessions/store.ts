@@ -27,6 +27,14 @@ export interface ReadSession extends SessionSummary {
 /** The newest entries of a session. */
 export interface SessionPage extends SessionSummary, TranscriptPage {}
 
+/** How a session begins that is not in files. */
+export interface SessionBeginning {
+  /** Lines of its first messages. */
+  said: readonly string[];
+  /** The first lines of what the door knows of it. */
+  door: readonly string[];
+}
+
 export interface SessionStore {
   /**
    * Opens for writing; a key without a transcript gets one at its first append. Throws
@@ -58,6 +66,11 @@ export interface SessionStore {
    * was archived under other keys stays. Throws SESSION_LOCKED while somebody has it open.
    */
   remove(key: string): Promise<void>;
+  /**
+   * How sessions begin, by their files: what a list tells of each, the same at every gateway.
+   * Absent: their files say so.
+   */
+  beginnings?(sessions: readonly SessionSummary[]): Promise<ReadonlyMap<string, SessionBeginning>>;
   /** Newest first. Reads no transcript. */
   list(): Promise<readonly SessionSummary[]>;
   /** SESSION_NOT_FOUND for a name, with the session that may be meant. */

@@ -32,10 +32,11 @@ export async function listSessions(
 ): Promise<number> {
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
-  const rows = await (await storedSessions(environment)).sessions.list();
+  const { sessions: store } = await storedSessions(environment);
+  const rows = await store.list();
   const isMade = (await demoState(home)) === "made";
   const children = await withLost(home, await readChildren({ home, log }));
-  const { next, sideRequests, ...page } = await createListing().page(
+  const { next, sideRequests, ...page } = await createListing(store).page(
     { rows, children },
     { limit, find, all },
   );

@@ -23,6 +23,7 @@ import { readBranch, readPage } from "../../sessions/read-transcript.ts";
 import { removeFiles } from "../../sessions/remove-session.ts";
 import type { SessionStore } from "../../sessions/store.ts";
 import type { StoredDoorPlaces } from "./door-places.ts";
+import { DOOR_ROWS } from "./door-rows.ts";
 import type { OpenEngineRows } from "./engine-rows.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
@@ -182,6 +183,12 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
       return sessionNotFound(
         name,
         known.map(({ key }) => key),
+      );
+    },
+    async beginnings(sessions) {
+      const found = await store.beginnings(sessions, DOOR_ROWS);
+      return new Map(
+        sessions.map(({ file }, at) => [file, { said: found[at]!.said, door: found[at]!.rows }]),
       );
     },
     deliveries: ({ agentId, key }) => store.deliveries({ agentId, key }),

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
@@ -6,7 +8,10 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { clew } from "../../testing/command.ts";
+import { ask, person } from "../../testing/door-client.ts";
 import { post, startTestGateway } from "../../testing/gateway.ts";
+import { temporaryHome } from "../../testing/home.ts";
 import {
   freePort,
   isSaid,
@@ -66,6 +71,41 @@ describe.skipIf(whyNoPostgres() !== null)(`two gateways of one database ${UNLESS
     await one.stop();
     await two.say("Now here.");
     expect((await (await two.get("/api/sessions/main/calls")).json()).calls).toHaveLength(3);
+  });
+
+  it("tell the same list, with what was said first, whichever has the sessions", async () => {
+    const url = await testDatabase();
+    const start = async () => {
+      const port = await freePort();
+      const storage = { driver: "postgres", url, address: `http://127.0.0.1:${port}` };
+      return startTestGateway({ storage }, undefined, {}, { port });
+    };
+    const [one, two] = [await start(), await start()];
+    await one.say("The lantern of the harbour is dark.");
+    await two.say("Who feeds the cat?", { session: "cat" });
+    await ask(one, "anthropic-messages", [person("Mend the fence.")], { tools: ["read"] });
+    // What the door knows of it is written behind the reply.
+    const list = async ({ get }: typeof one, find = "") =>
+      (await (await get(`/api/sessions?limit=10&find=${find}`)).json()).sessions.map(
+        ({ key, firstWords, client }: Record<string, string>) => ({ key, firstWords, client }),
+      );
+    const words = async (gateway: typeof one) =>
+      (await list(gateway)).map(({ firstWords }: { firstWords: string }) => firstWords).sort();
+    const expected = [
+      "Mend the fence.",
+      "The lantern of the harbour is dark.",
+      "Who feeds the cat?",
+    ];
+    await expect.poll(() => words(one)).toEqual(expected);
+    await expect.poll(() => words(two)).toEqual(expected);
+    expect(await list(two)).toEqual(await list(one));
+    for (const find of ["harbour", "feeds", "fence"])
+      for (const gateway of [one, two]) expect(await list(gateway, find)).toHaveLength(1);
+    const config = { storage: { driver: "postgres", url } };
+    const home = await temporaryHome();
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const { output } = await clew(home, ["sessions", "list", "--json", "--find", "fence"]);
+    expect(JSON.parse(output).sessions).toMatchObject([{ firstWords: "Mend the fence." }]);
   });
 
   it("end where the database did not hear of them for too long", { timeout: 120_000 }, async () => {
