@@ -1,10 +1,19 @@
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, chownSync, statSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkPostgres } from "./check.ts";
-import { openDatabase } from "./database.ts";
+import { openPostgresReader } from "./reader.ts";
 import { openPostgresStore } from "./store.ts";
+import { createDatabase, runSql, startPostgres, type TestServer } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS } from "./testing/simple-ports.ts";
+import { withPlainMode } from "./tls.ts";
 
 const databaseIn = (url: string) => new URL(url).pathname.slice(1);
 
@@ -46,15 +55,15 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is there ${UNLESS_THE
   };
   beforeAll(async () => {
     url = await testDatabase();
-    await runSql("create role stranger login; revoke create on schema public from public");
+    await run("create role stranger login; revoke create on schema public from public");
+    await run("create role limited login; grant create on schema public to limited");
+    await run(`grant create on database "${databaseIn(url)}" to limited`);
   });
-  afterAll(() => runSql("drop role stranger"));
+  afterAll(async () => {
+    await run("drop owned by limited cascade; drop role limited; drop role stranger");
+  });
 
-  async function runSql(text: string): Promise<void> {
-    const database = openDatabase({ url, connections: 1, timeoutMs: 20_000 });
-    await database.change(async () => text);
-    await database.end();
-  }
+  const run = (text: string) => runSql(url, text);
 
   it("is told of: its version, and whether it keeps what it acknowledged", async () => {
     const check = await checkPostgres({ url, connections: 2 });
@@ -103,12 +112,154 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is there ${UNLESS_THE
     expect(await problemOf(url, 5000)).toMatch(/connections in all.*storage\.connections 5000/);
   });
 
+  it("is refused where its user, or it, may have too few connections", async () => {
+    await run("alter role limited connection limit 4");
+    expect(await problemOf(asUser("limited"))).toMatch(
+      /user "limited" allows 4 connections.*takes 5.*alter role "limited" connection limit -1/,
+    );
+    await run("alter role limited connection limit -1");
+    await run(`alter database "${databaseIn(url)}" connection limit 3`);
+    expect(await problemOf(asUser("limited"))).toMatch(/limit of the database .* allows 3 conn/);
+    await run(`alter database "${databaseIn(url)}" connection limit -1`);
+    expect(await problemOf(asUser("limited"))).toBe(null);
+  });
+
+  it("is refused where another program's tables have the names of ours, or a column is gone", async () => {
+    const other = await testDatabase();
+    const change = (text: string) => runSql(other, text);
+    await change("create table session (id integer)");
+    expect(await problemOf(other)).toMatch(/has tables that Clew would make \("session"\)/);
+    const opened = openPostgresStore({ url: other, address: "http://one", ports: SIMPLE_PORTS });
+    await expect(opened).rejects.toThrow(/another program/);
+    await change("drop table session");
+    await (
+      await openPostgresStore({ url: other, address: "http://one", ports: SIMPLE_PORTS })
+    ).close();
+    expect(await problemOf(other)).toBe(null);
+    await change("alter table session drop column last_step");
+    expect(await problemOf(other)).toMatch(/"session" has no column "last_step"/);
+    await change("update migration set version = 99");
+    expect(await problemOf(other)).toMatch(/version 99/);
+    await change("drop table migration");
+    expect(await problemOf(other)).toMatch(/of a backup that is not whole/);
+  });
+
   it("is told of with the gateways that live, and what its user may take at most", async () => {
     const store = await openPostgresStore({ url, address: "http://one", ports: SIMPLE_PORTS });
-    await runSql(`alter role clew in database "${databaseIn(url)}" set statement_timeout = '7s'`);
+    await run(`alter role clew in database "${databaseIn(url)}" set statement_timeout = '7s'`);
     const check = await checkPostgres({ url, connections: 2 });
-    await runSql(`alter role clew in database "${databaseIn(url)}" reset statement_timeout`);
+    await run(`alter role clew in database "${databaseIn(url)}" reset statement_timeout`);
     await store.close();
     expect(check).toMatchObject({ ok: true, facts: { gateways: 1, statementTimeoutMs: 7000 } });
   });
 });
+
+describe.skipIf(whyNoPostgres() !== null)(
+  `a database whose synchronous standby is not there ${UNLESS_THERE}`,
+  () => {
+    let server: TestServer;
+    let url: string;
+    beforeAll(async () => {
+      server = await startPostgres({
+        folder: join(tmpdir(), `clew-no-standby-${randomUUID().slice(0, 8)}`),
+        settings: {
+          ...{ wal_level: "replica", max_wal_senders: "10" },
+          // Who waits for nobody gets things ready.
+          ...{ synchronous_standby_names: "nobody", synchronous_commit: "local" },
+        },
+      });
+      url = await createDatabase(server, "alone");
+      await runSql(url, "create role waits superuser login");
+      await runSql(url, "alter role waits set synchronous_commit = 'on'");
+    });
+    afterAll(() => server?.stop());
+    const waiting = () => url.replace("user=clew", "user=waits");
+    const checked = (at: string, isRead = false) =>
+      checkPostgres({ url: at, connections: 2, commitMs: 200, isRead });
+
+    it("is refused in a sentence with what can be asked all the same, and nobody is left waiting", async () => {
+      const check = await checked(waiting());
+      expect(check).toMatchObject({ ok: false, facts: { user: "waits", standbyNames: "nobody" } });
+      expect((check as { problem: string }).problem).toMatch(
+        /^Commits at .* wait for a standby that is not there: .*"nobody", no standby follows/,
+      );
+      const left = "select 1 from pg_stat_activity where usename = 'waits'";
+      await expect.poll(() => runSql(url, left)).toEqual([]);
+      expect(await checked(url)).toMatchObject({ ok: true });
+    });
+
+    it("is read, once its tables are made", async () => {
+      const made = await openPostgresStore({ url, address: "http://one", ports: SIMPLE_PORTS });
+      await made.close();
+      expect(await checked(waiting(), true)).toMatchObject({ ok: true });
+      const reader = await openPostgresReader({ url: waiting(), ports: SIMPLE_PORTS });
+      expect(await reader.list()).toEqual([]);
+      await reader.close();
+    });
+  },
+);
+
+describe("an address that asks for TLS", () => {
+  it.each(["prefer", "require", "verify-ca", "verify-full"])(
+    "has certificate and name checked, and no warning is printed: %s",
+    (mode) => {
+      expect(withPlainMode(`postgres://ann@db/clew?sslmode=${mode}&a=b`)).toBe(
+        "postgres://ann@db/clew?sslmode=verify-full&a=b",
+      );
+    },
+  );
+
+  it.each(["?sslmode=no-verify", "?sslmode=require&uselibpqcompat=true", "", "?a=sslmode=require"])(
+    "is left as it is where that is said otherwise: %s",
+    (query) => {
+      const url = `postgres://ann@db/clew${query}`;
+      expect(withPlainMode(url)).toBe(url);
+    },
+  );
+});
+
+describe.skipIf(whyNoPostgres() !== null || whyNoCertificate())(
+  `a database that speaks TLS ${UNLESS_THERE}`,
+  () => {
+    it("says that nobody vouches for its certificate, and is used where somebody does", async () => {
+      const port = await freePort();
+      const server = await startPostgres({
+        folder: join(tmpdir(), `clew-tls-${randomUUID().slice(0, 8)}`),
+        settings: { ssl: "on", listen_addresses: "127.0.0.1", port: `${port}` },
+        prepare: makeCertificate,
+      });
+      try {
+        const at = `postgres://clew@127.0.0.1:${port}/postgres?sslmode=`;
+        const problem = await problemOf(`${at}require`);
+        expect(problem).toMatch(/certificate that nobody vouches for here \(.*sslrootcert=/);
+        const known = `${at}verify-full&sslrootcert=${join(server.data, "server.crt")}`;
+        expect(await problemOf(known)).toBe(null);
+      } finally {
+        await server.stop();
+      }
+    });
+  },
+);
+
+function whyNoCertificate(): boolean {
+  return spawnSync("openssl", ["version"]).status !== 0;
+}
+
+function makeCertificate(data: string): void {
+  const [key, certificate] = [join(data, "server.key"), join(data, "server.crt")];
+  const about = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...about];
+  spawnSync("openssl", [...made, "-keyout", key, "-out", certificate]);
+  const { uid, gid } = statSync(data);
+  chmodSync(key, 0o600);
+  for (const file of [key, certificate]) chownSync(file, uid, gid);
+}
+
+async function freePort(): Promise<number> {
+  const listening = createServer().listen(0, "127.0.0.1");
+  await once(listening, "listening");
+  const { port } = listening.address() as AddressInfo;
+  listening.close();
+  await once(listening, "close");
+  return port;
+}

@@ -1,5 +1,6 @@
 // Looks whether a PostgreSQL can be used, and says in a sentence why not.
 import pg from "pg";
+import { allowing, LIMITS, type LimitsRow, narrowest, raising } from "./connection-limit.ts";
 import {
   JOBS_SCHEMA,
   type JobsSchema,
@@ -8,12 +9,17 @@ import {
   readJobsSchema,
 } from "./jobs/queue-schema.ts";
 import { LIVES } from "./node.ts";
+import { COLUMNS_OF, type FoundColumn, OWN_TABLES, whyNotOurs } from "./own-tables.ts";
 import { codeOf } from "./passing.ts";
+import { whyNoTls, withPlainMode } from "./tls.ts";
+import { comesBack, standbyLacks } from "./try-commit.ts";
 
 /** The oldest version that all statements were tried with. */
 const OLDEST = 15;
 /** Beside those for turns: one says that the gateway lives, two search. */
 const OWN_CONNECTIONS = 3;
+/** A standby of another continent takes part of a second. */
+const COMMIT_MS = 4000;
 
 /** What an operator may want to know of a PostgreSQL. */
 export interface PostgresFacts {
@@ -23,7 +29,7 @@ export interface PostgresFacts {
   database: string;
   /** Who asks. */
   user: string;
-  /** False: a failure of its machine may lose what was acknowledged. */
+  /** False: a failure of its machine may lose what was acknowledged (`fsync`). */
   flushesCommits: boolean;
   /** False: a page that was half written when its machine lost power stays so. */
   mendsPages: boolean;
@@ -33,9 +39,11 @@ export interface PostgresFacts {
   synchronousStandbys: number;
   /** Which standbys commits wait for, as `synchronous_standby_names` says; empty: for none. */
   standbyNames: string;
-  /** Connections that users may have in all. */
+  /** Connections that this user may have in this database, at most. */
   connections: number;
-  /** Those that there are now, this one left out. */
+  /** What lets there be more: "raise max_connections", or what changes a user or database. */
+  connectionsAdvice: string;
+  /** Those of the limit that there are now, this one left out, as far as this user is told. */
   connectionsUsed: number;
   /** Gateways that live. */
   gateways: number;
@@ -64,28 +72,42 @@ export interface QueueFacts {
 /** Whether a database can be used. */
 export type PostgresCheck =
   | { ok: true; facts: PostgresFacts }
-  /** One sentence, which names no password. */
-  | { ok: false; problem: string };
+  /** One sentence, which names no password. `facts`: it answers all the same. */
+  | { ok: false; problem: string; facts?: PostgresFacts };
 
-/** Changes nothing. Never throws. `connections` are those that a gateway wants for turns. */
+/**
+ * Changes nothing. Never throws. `connections` are those that a gateway wants for turns. `isRead`:
+ * nothing is to be stored, and nobody minds how long that takes. `commitMs`: a commit that takes
+ * longer is not waited for; absent: 4 s.
+ */
 export async function checkPostgres({
   url,
   connections,
   timeoutMs = 10_000,
+  isRead = false,
+  commitMs = COMMIT_MS,
 }: {
   url: string;
   connections: number;
   timeoutMs?: number;
+  isRead?: boolean;
+  commitMs?: number;
 }): Promise<PostgresCheck> {
   const place = placeIn(url);
   if (place === null) return { ok: false, problem: noAddress(url) };
-  const client = new pg.Client({
-    ...{ connectionString: url, application_name: "clew", query_timeout: timeoutMs },
-    connectionTimeoutMillis: timeoutMs,
-  });
-  client.on("error", () => {});
-  try {
+  const clients: pg.Client[] = [];
+  const connect = async () => {
+    const client = new pg.Client({
+      ...{ connectionString: withPlainMode(url), application_name: "clew" },
+      ...{ query_timeout: timeoutMs, connectionTimeoutMillis: timeoutMs },
+    });
+    client.on("error", () => {});
+    clients.push(client);
     await client.connect();
+    return client;
+  };
+  try {
+    const client = await connect();
     const began = Date.now();
     const [row] = (await client.query<FactsRow>(FACTS)).rows;
     const now = (began + Date.now()) / 2;
@@ -93,15 +115,28 @@ export async function checkPostgres({
     const queue = await readJobsSchema(async (text) => (await client.query(text)).rows as never);
     const known = await knownJobsVersion();
     const gateways = living?.gateways ?? 0;
-    return judge(row!, { ...{ place, connections, now, gateways, queue, known } });
+    const [made] = row!.has_migrations ? (await client.query<Made>(MADE)).rows : [];
+    const columns = (await client.query<FoundColumn>(COLUMNS_OF, [Object.keys(OWN_TABLES)])).rows;
+    const tables = { columns, version: made?.version ?? 0 };
+    const check = judge(row!, { ...{ place, connections, now, gateways, queue, known, tables } });
+    const { standby_names: names, synchronous_commit: how, followers } = row!;
+    const waits = names !== "" && how !== "off" && how !== "local";
+    if (!check.ok || isRead || !waits) return check;
+    if (await comesBack(await connect(), { beside: client, waitMs: commitMs })) return check;
+    const facts = { ...check.facts, synchronousStandbys: 0 };
+    return {
+      ok: false,
+      facts,
+      problem: standbyLacks({ host: place.host, names, followers, commitMs }),
+    };
   } catch (error) {
     return { ok: false, problem: whyNot(error, place) };
   } finally {
-    await client.end().catch(() => {});
+    await Promise.all(clients.map((client) => client.end().catch(() => {})));
   }
 }
 
-interface FactsRow {
+interface FactsRow extends LimitsRow {
   version_number: number;
   version: string;
   database: string;
@@ -115,14 +150,20 @@ interface FactsRow {
   synchronous_commit: string;
   standbys: number;
   standby_names: string;
-  connections: number;
-  connections_used: number;
+  followers: number;
+  has_migrations: boolean;
   statement_timeout_ms: number;
   encoding: string;
   has_nodes: boolean;
   has_trigrams: boolean;
   now: number;
 }
+
+interface Made {
+  version: number;
+}
+
+const MADE = "select version from migration where id = 1";
 
 interface Living {
   gateways: number;
@@ -144,13 +185,11 @@ const FACTS = `
     current_setting('server_encoding') as encoding,
     (select setting::int from pg_settings where name = 'statement_timeout') as statement_timeout_ms,
     coalesce(has_table_privilege(to_regclass('node'), 'select'), false) as has_nodes,
-    (select count(*)::int - 1 from pg_stat_activity where backend_type = 'client backend')
-      as connections_used,
     (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum'))
       as standbys,
-    current_setting('max_connections')::int
-      - current_setting('superuser_reserved_connections')::int
-      - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
+    (select count(*)::int from pg_stat_replication) as followers,
+    coalesce(has_table_privilege(to_regclass('migration'), 'select'), false) as has_migrations,
+    ${LIMITS},
     exists (select 1 from pg_extension where extname = 'pg_trgm') or (
       has_database_privilege(current_database(), 'create')
       and exists (select 1 from pg_available_extensions where name = 'pg_trgm')
@@ -174,6 +213,7 @@ function judge(
     gateways,
     queue,
     known,
+    tables,
   }: {
     place: Place;
     connections: number;
@@ -181,6 +221,7 @@ function judge(
     gateways: number;
     queue: JobsSchema;
     known: number;
+    tables: { columns: readonly FoundColumn[]; version: number };
   },
 ): PostgresCheck {
   const { version, database, username: user } = row;
@@ -205,23 +246,28 @@ function judge(
     return refused(
       `The user "${user}" may not write the tables that are in the database "${database}"; let the user who made them run the gateway, or grant insert, update and delete on them.`,
     );
+  const foreign = whyNotOurs(tables.columns, { version: tables.version, database });
+  if (foreign !== null) return refused(foreign);
   const plan = planJobsSchema(queue, { known, user, database });
   if (plan.kind === "refused") return refused(plan.problem);
   const wanted = connections + OWN_CONNECTIONS;
-  if (wanted > row.connections)
+  const limit = narrowest(row);
+  const advice = raising(limit.of, { user, database });
+  if (wanted > limit.connections)
     return refused(
-      `PostgreSQL at ${place.host} allows ${row.connections} connections in all, and one gateway with storage.connections ${connections} takes ${wanted}; lower that, or raise max_connections.`,
+      `${allowing(limit.of, { ...place, user, database })} allows ${limit.connections} connections in all, and one gateway with storage.connections ${connections} takes ${wanted}; lower that, or ${advice}.`,
     );
   return {
     ok: true,
     facts: {
-      ...{ version, database, user, connections: row.connections, ownConnections: OWN_CONNECTIONS },
-      flushesCommits: row.fsync === "on" && row.synchronous_commit !== "off",
+      ...{ version, database, user, ownConnections: OWN_CONNECTIONS },
+      ...{ connections: limit.connections, connectionsAdvice: advice },
+      flushesCommits: row.fsync === "on",
       mendsPages: row.full_page_writes === "on",
       synchronousCommit: row.synchronous_commit,
       synchronousStandbys: row.standbys,
       standbyNames: row.standby_names,
-      ...{ gateways, connectionsUsed: row.connections_used },
+      ...{ gateways, connectionsUsed: limit.used },
       statementTimeoutMs: row.statement_timeout_ms,
       hasTrigrams: row.has_trigrams,
       clockAheadMs: Math.round(now - row.now),
@@ -264,6 +310,8 @@ function whyNot(error: unknown, { host, user, database }: Place): string {
   if (code === "57P03")
     return `PostgreSQL at ${host} is starting or ending; try again in a moment.`;
   const why = error instanceof Error ? firstSentence(error.message) : "";
+  const tls = whyNoTls(code, why, host);
+  if (tls !== null) return tls;
   return `Nobody answers as PostgreSQL at ${host}${code === "" ? "" : ` (${code})`}${why === "" ? "" : `: ${why}`}; start the server, or correct the address.`;
 }
 

@@ -10,6 +10,7 @@ import {
   RETRIES,
   waitBefore,
 } from "./passing.ts";
+import { withPlainMode } from "./tls.ts";
 
 /** A statement that may be sent twice: its second run finds that the first one was. */
 export interface Statement<Row> {
@@ -138,7 +139,7 @@ export function openDatabase({
   onRoundTrip = () => {},
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    ...{ connectionString: url, max: connections, application_name: "clew" },
+    ...{ connectionString: withPlainMode(url), max: connections, application_name: "clew" },
     connectionTimeoutMillis: Math.min(timeoutMs, MOST_TO_CONNECT_MS),
     query_timeout: timeoutMs,
     // A connection that was dropped on its way is noticed before it is needed.

@@ -3,6 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { AskText, Database } from "./database.ts";
 import { storageFailed } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/all.ts";
+import { notOurs, tooNew } from "./own-tables.ts";
 import { codeOf } from "./passing.ts";
 
 const VERSION_TABLE = `
@@ -19,18 +20,45 @@ const IS_THERE = /^(?:23505|42P07|42710)$/;
  */
 export async function migrate(database: Database): Promise<void> {
   try {
+    // Whoever only reads waits for nobody: not for a standby that has to have every commit.
+    if ((await versionThere(database)) === MIGRATIONS.length) return;
     await makeVersionTable(database);
     for (let isBehind = true; isBehind; )
       await database.change(async (ask) => {
         const version = await lockedVersion(ask);
         const sql = MIGRATIONS[version];
         isBehind = version + 1 < MIGRATIONS.length;
-        if (version > MIGRATIONS.length) throw tooNew(version);
+        if (version > MIGRATIONS.length)
+          throw new ContextEngineError("STORAGE_FAILED", tooNew(version));
         return sql && `${sql}; update migration set version = ${version + 1};`;
       });
   } catch (error) {
+    const code = codeOf(error) ?? "";
+    if (IS_THERE.test(code) || code === "42701") throw inTheWay(error);
     throw storageFailed(error);
   }
+}
+
+/** Null: there are no tables. */
+async function versionThere(database: Database): Promise<number | null> {
+  let version: number | null = null;
+  await database.change(async (ask) => {
+    const [table] = await ask("select to_regclass('migration') is not null as is_there");
+    if (table?.is_there !== true) return undefined;
+    const [row] = await ask("select version from migration where id = 1");
+    version = row === undefined ? null : Number(row.version);
+    return undefined;
+  });
+  return version;
+}
+
+/** The server's message names the table or column. */
+function inTheWay(error: unknown): ContextEngineError {
+  const what = error instanceof Error ? error.message : "";
+  const code = codeOf(error);
+  return new ContextEngineError("STORAGE_FAILED", notOurs(null, `${what}, ${code}`), {
+    cause: error,
+  });
 }
 
 async function makeVersionTable(database: Database): Promise<void> {
@@ -46,9 +74,3 @@ async function lockedVersion(ask: AskText): Promise<number> {
   const [row] = await ask("select version from migration where id = 1 for update");
   return Number(row?.version);
 }
-
-const tooNew = (version: number) =>
-  new ContextEngineError(
-    "STORAGE_FAILED",
-    `The database has tables of version ${version}, and this version of @clew/store-postgres knows ${MIGRATIONS.length}; update the gateway.`,
-  );

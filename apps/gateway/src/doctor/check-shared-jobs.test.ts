@@ -72,6 +72,15 @@ describe.skipIf(whyNoPostgres() !== null)(`the doctor on jobs of gateways ${UNLE
       { code: "jobs-queue" },
     ]);
 
+    const elsewhere = "insert into part (agent_id, hash, body, blob) values ('a', 'h', '1', 'b')";
+    await runSql(url, elsewhere);
+    expect(await found(/^(?:storage-unusable|settings|model)$/)).toMatchObject([
+      { code: "settings" },
+      { level: "failure", code: "storage-unusable", text: expect.stringMatching(/storage\.blobs/) },
+      { code: "model" },
+    ]);
+    await runSql(url, "delete from part");
+
     await runSql(url, "update clew_jobs.version set version = 999");
     expect(await found(/^storage/)).toMatchObject([
       { level: "failure", code: "storage-unusable", text: expect.stringContaining("version 999") },

@@ -1,4 +1,5 @@
 // Checks jobs that several gateways run, and how the queue stands by which they do.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { JobQueue, JobStore } from "../cron/job-store.ts";
@@ -23,7 +24,7 @@ export async function checkSharedJobs(
   const plan = planStorage(config, environment);
   if (plan.kind !== "postgres") return [];
   const { checkPostgres } = await loadPostgres();
-  const check = await checkPostgres({ ...plan, connections: 1 });
+  const check = await checkPostgres({ ...plan, connections: 1, isRead: true });
   if (!check.ok) return [];
   const { schema, version, known } = check.facts.queue;
   // Whoever only looks makes no tables.
@@ -36,14 +37,21 @@ export async function checkSharedJobs(
           : `the tables of pg-boss in the schema "${schema}" are of version ${version}; the first gateway of this version that starts brings them to ${known}`,
       ),
     ];
-  const { jobs } = await openStorage({ environment, config });
   const gateways = check.facts.gateways;
-  const queues = (await jobs.shared?.queues()) ?? [];
-  return [
-    ...(await checkFiles(environment.home, jobs)),
-    ...(await checkEachJob(jobs, { gateways, place: "database" })),
-    ...judgeQueues(queues, { gateways, schema, version }),
-  ];
+  try {
+    const { jobs } = await openStorage({ environment, config });
+    const queues = (await jobs.shared?.queues()) ?? [];
+    return [
+      ...(await checkFiles(environment.home, jobs)),
+      ...(await checkEachJob(jobs, { gateways, place: "database" })),
+      ...judgeQueues(queues, { gateways, schema, version }),
+    ];
+  } catch (error) {
+    if (!ContextEngineError.is(error)) throw error;
+    // A start refuses it, too: such as settings without the place of large bodies.
+    const text = error.message.replace(/\.$/, "");
+    return [{ level: "failure", code: "storage-unusable", subject: "storage", text }];
+  }
 }
 
 /** Pure. */

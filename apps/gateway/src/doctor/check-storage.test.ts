@@ -25,7 +25,7 @@ const FACTS = {
     gateways: 1,
     statementTimeoutMs: 0,
   },
-  ownConnections: 3,
+  ...{ ownConnections: 3, connectionsAdvice: "raise max_connections" },
 };
 
 describe("the doctor on where sessions are", () => {
@@ -49,6 +49,7 @@ describe("the doctor on where sessions are", () => {
     for (const lossy of [
       { flushesCommits: false },
       { mendsPages: false },
+      { synchronousCommit: "off" },
       { synchronousCommit: "local" },
     ])
       expect(judgeFacts({ ...FACTS, ...lossy }, 10)).toMatchObject([

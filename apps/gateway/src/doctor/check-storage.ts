@@ -18,7 +18,11 @@ export async function checkStorage(
   if (plan.kind === "refused") return plan.problems.map((text) => unusable(text));
   const { checkPostgres } = await loadPostgres();
   const check = await checkPostgres(plan);
-  return check.ok ? judgeFacts(check.facts, plan.connections) : [unusable(check.problem)];
+  const { facts } = check;
+  return [
+    ...(check.ok ? [] : [unusable(check.problem)]),
+    ...(facts === undefined ? [] : judgeFacts(facts, plan.connections)),
+  ];
 }
 
 /** Pure. */
@@ -49,7 +53,13 @@ function judgeCommits(facts: PostgresFacts): Finding[] {
   if (!facts.flushesCommits)
     found.push(
       lossy(
-        `PostgreSQL acknowledges what it has not written to its disk (fsync, or synchronous_commit = ${synchronousCommit}): a power failure loses turns that were answered; set both to on`,
+        "PostgreSQL never makes sure that what it acknowledges is on its disk (fsync = off): a power failure loses turns that were answered, and may damage all of the database; set fsync to on",
+      ),
+    );
+  if (synchronousCommit === "off")
+    found.push(
+      lossy(
+        `PostgreSQL acknowledges to this user what it has not written to its disk yet (synchronous_commit = off): a power failure loses turns that were answered; set it to on (alter role "${facts.user}" set synchronous_commit = on)`,
       ),
     );
   if (!facts.mendsPages)
@@ -81,7 +91,7 @@ function judgeLimits(facts: PostgresFacts, connections: number): Finding[] {
   if (wanted > facts.connections)
     found.push(
       scarce(
-        `${gateways} gateways live, and take up to ${wanted} connections, of which there are ${facts.connections}: lower storage.connections, raise max_connections, or put a pooler between`,
+        `${gateways} gateways live, and take up to ${wanted} connections, of which there are ${facts.connections}: lower storage.connections, ${facts.connectionsAdvice}, or put a pooler between`,
       ),
     );
   else if (
@@ -90,7 +100,7 @@ function judgeLimits(facts: PostgresFacts, connections: number): Finding[] {
   )
     found.push(
       scarce(
-        `${facts.connectionsUsed} of ${facts.connections} connections are taken, and a gateway takes ${connections + facts.ownConnections}: end others, lower storage.connections, or raise max_connections`,
+        `${facts.connectionsUsed} of ${facts.connections} connections are taken, and a gateway takes ${connections + facts.ownConnections}: end others, lower storage.connections, or ${facts.connectionsAdvice}`,
       ),
     );
   if (statementTimeoutMs > 0 && statementTimeoutMs < SHORTEST_MS)

@@ -69,8 +69,9 @@ export async function startPostgres({
     ...settings,
   };
   const args = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const port = settings.port === undefined ? "" : `&port=${settings.port}`;
   const urlOf = (database: string) =>
-    `postgres:///${database}?host=${encodeURIComponent(data)}&user=clew`;
+    `postgres:///${database}?host=${encodeURIComponent(data)}&user=clew${port}`;
   let running = run();
   const isOver = ({ child }: Running) => child.exitCode !== null || child.signalCode !== null;
 

@@ -40,7 +40,8 @@ export async function openInPostgres(
   const { home } = environment;
   const blobs = await openBlobs(config, environment);
   const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
-  const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
+  const isRead = address === undefined;
+  const check = await checkPostgres({ url, connections: isRead ? 1 : connections, isRead });
   if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
   const homeId = await idOfHome(home);
   const kept = createKeptNotices(log);
