@@ -25,6 +25,8 @@ export interface OpenSessions<Kept extends Ledger> {
   /** What is open under one name is so under another one from now on. */
   move(opening: symbol, names: { from: SessionName; to: SessionName }): void;
   keys(): string[];
+  /** It is open here, and this gateway may act: nobody else has it, as far as is known. */
+  holds(name: SessionName): boolean;
 }
 
 export function createOpenSessions<Kept extends Ledger>({
@@ -40,6 +42,8 @@ export function createOpenSessions<Kept extends Ledger>({
 }): OpenSessions<Kept> {
   /** What this gateway has open or opens now, and which opening that is. */
   const open = new Map<string, symbol>();
+  /** Of these, openings that are over. */
+  const opened = new Set<symbol>();
 
   /** Of openings of one session at once only the first goes on. */
   async function inPlace<Result>(
@@ -52,7 +56,9 @@ export function createOpenSessions<Kept extends Ledger>({
     if (open.has(place)) throw openHere(name);
     open.set(place, opening);
     try {
-      return await work(opening);
+      const result = await work(opening);
+      if (open.get(place) === opening) opened.add(opening);
+      return result;
     } catch (error) {
       forget(opening);
       throw error;
@@ -79,6 +85,7 @@ export function createOpenSessions<Kept extends Ledger>({
     });
   function forget(opening: symbol): void {
     for (const [place, each] of open) if (each === opening) open.delete(place);
+    opened.delete(opening);
   }
 
   async function claimLog(name: SessionName): Promise<SessionLog<Kept>> {
@@ -103,6 +110,10 @@ export function createOpenSessions<Kept extends Ledger>({
     move(opening, { from, to }) {
       open.delete(placeOf(from));
       open.set(placeOf(to), opening);
+    },
+    holds(name) {
+      const opening = open.get(placeOf(name));
+      return opening !== undefined && opened.has(opening) && node.lives();
     },
     keys: () => [...open.keys()].map((place) => place.slice(place.indexOf("\n") + 1)),
   };

@@ -86,6 +86,11 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   /** The same for who keeps the branch elsewhere, and reads nothing of it. */
   openLog(name: SessionName): Promise<SessionLog<Kept>>;
   /**
+   * This gateway has it open and may act, so that the database need not be asked who has it. What
+   * it stores is refused all the same where another one has taken it.
+   */
+  holds(name: SessionName): boolean;
+  /**
    * Gives a key a new transcript; the old one is kept under `archivedKey`. False: somebody has it
    * open, or nothing was said in it.
    */
@@ -232,6 +237,7 @@ function createStore<Kept extends Ledger>(
     alive: node.alive,
     open: async (name) => (await sessions.transcript(name, { id: crypto.randomUUID() })).transcript,
     openLog: sessions.log,
+    holds: sessions.holds,
     renew: (renewal) => renewSession(database, renewal),
     label: ({ agentId, key }, label) => labelSession(database, { agentId, key, label }),
     async remove(name) {

@@ -205,7 +205,9 @@ function withNotes(
     ...(refusals.length > 0 && { refusals: [...refusals] }),
     ...(told !== undefined && { memory: told }),
   };
-  return { ...result, report: withSideCalls({ ...result.report, ...notes }, sideCalls) };
+  // A report with nothing to add stays the one that is stored.
+  const report = Object.keys(notes).length === 0 ? result.report : { ...result.report, ...notes };
+  return { ...result, report: withSideCalls(report, sideCalls) };
 }
 
 const withSideCalls = (report: TurnReport, sideCalls: readonly SideCallReport[]): TurnReport =>

@@ -125,6 +125,7 @@ export async function openInPostgres(
       async ownerOf(key) {
         const { agentId, key: canonical } = requireSessionName(key);
         const name = { agentId, key: canonical };
+        if (store.holds(name)) return own;
         const owner = await store.ownerOf(name);
         return owner ?? (config.door.enabled ? door.ownerOf(name) : null);
       },

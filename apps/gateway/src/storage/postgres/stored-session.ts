@@ -112,7 +112,7 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
         const isStored = reported?.turnId === report.turnId;
         if (!isStored) await store([], { report: { report, parts: named } });
         const told = withNotices(report, parts.kept.take(sessionKey));
-        if (isStored ? reported !== told : report !== told) await log.amendReport(told);
+        if (!isSame(isStored ? reported : report, told)) await log.amendReport(told);
         reported = told;
         return told;
       }),
@@ -138,6 +138,10 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
     },
   };
 }
+
+/** Whoever has nothing to add may have made another one of it. */
+const isSame = (stored: TurnReport | undefined, told: TurnReport): boolean =>
+  stored === told || toJson(stored) === toJson(told);
 
 /** The same report where there are none. */
 const withNotices = (report: TurnReport, texts: readonly string[]): TurnReport =>
