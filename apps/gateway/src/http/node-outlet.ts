@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { DoorOutlet } from "../door/call/door-call.ts";
 import { awaitHeard } from "./heard.ts";
+import { watchLoss } from "./lost-answer.ts";
 import { untilTaken } from "./untaken-bytes.ts";
 
 /** No browser takes an answer for something else than it says it is. */
@@ -25,16 +26,23 @@ export function nodeOutlet(
   { stalledMs = STALLED_MS, isPassedOn = false }: { stalledMs?: number; isPassedOn?: boolean } = {},
 ): NodeOutlet {
   const gone = new AbortController();
+  const lost = new AbortController();
+  gone.signal.addEventListener("abort", () => lost.abort(gone.signal.reason), { once: true });
   // It is not the answer's any more when that is over.
   const { socket } = outgoing;
-  const leave = () => gone.abort(new DOMException("The client went away.", "AbortError"));
+  const onLeft = () => {
+    const left = new DOMException("The client went away.", "AbortError");
+    if (outgoing.writableFinished && !isPassedOn) lost.abort(left);
+    else gone.abort(left);
+  };
   const closed = new Promise<void>((resolve) => {
     outgoing.once("close", () => {
-      if (!outgoing.writableFinished) leave();
-      else if (isPassedOn && socket !== null) awaitHeard(socket, leave);
+      if (!outgoing.writableFinished) onLeft();
+      else if (isPassedOn && socket !== null) awaitHeard(socket, onLeft);
       resolve();
     });
   });
+  if (!isPassedOn) watchLoss(outgoing, { onLeft });
   /** Until the client takes something, or nothing of it for too long. */
   const whileTaken = async (taken: Promise<void>) => {
     const stalled = setTimeout(() => {
@@ -52,6 +60,7 @@ export function nodeOutlet(
   let writtenBytes = 0;
   return {
     gone: gone.signal,
+    lost: lost.signal,
     closed,
     get hasBegun() {
       return outgoing.headersSent;

@@ -128,6 +128,22 @@ describe("the gateway's key", () => {
       }
   });
 
+  it("is hidden in its base64 and hex in what a stream says of an error, wherever its bytes are cut", () =>
+    fc.assert(
+      fc.asyncProperty(cuts, async (at) => {
+        const hex = Buffer.from(KEY).toString("hex");
+        const base64 = Buffer.from(KEY).toString("base64").replace(/=+$/, "");
+        const text = (told: (said: string) => string) =>
+          `${reply(hex)}${error(told(hex))}${reply(base64)}${error(told(base64))}`;
+        const shown = await passed(200, text(String), at);
+        expect(shown.length).toBe(text(String).length);
+        // Of the last letter some bits are another's.
+        const some = "*".repeat(base64.length - 1);
+        const masked = text((said) => (said === hex ? "*".repeat(hex.length) : some));
+        expect(shown.replace(`${some}${base64.at(-1)}`, some)).toBe(masked);
+      }),
+    ));
+
   it("is looked for by few steps that come again and again, whatever stands there", () => {
     const reader = secretReader([[...KEY].map((letter) => [letter])]);
     for (const part of ["\\", "%25", "&amp;", "S", KEY.slice(0, -1), "\\u0053", "\\\\/"]) {

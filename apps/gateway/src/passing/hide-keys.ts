@@ -28,13 +28,13 @@ export function hideKeys(
     return SECRET_NAME.test(name) && key.length >= LEAST_CHARS ? [key] : [];
   });
   if (keys.length === 0) return answer;
-  const all = keys.map((key) => readersOf(key).inAnyForm);
+  const all = keys.map(readerOf);
   const headers = answer.headers.map(([name, value]) => [name, maskText(value, all)] as const);
   const isError = answer.status >= 400;
   const packing = headerOf(answer.headers, "content-encoding")?.trim().toLowerCase() ?? "identity";
   if (!isError && packing !== "identity") return { ...answer, headers };
   if (!isError) {
-    const masks = keys.map((key) => new KeyMask(readersOf(key).itself, false));
+    const masks = all.map((reader) => new KeyMask(reader, false));
     return { ...answer, headers, bytes: masks.reduce(hidden, answer.bytes) };
   }
   const masks = all.map((reader) => new KeyMask(reader, true));
@@ -58,18 +58,12 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   zstd: createZstdDecompress,
 };
 
-interface KeyReaders {
-  /** The key, each of its letters in any writing. */
-  itself: SecretReader;
-  /** Also in the ways that bytes are told in letters, each of these in any writing. */
-  inAnyForm: SecretReader;
-}
-
 /** A gateway has few keys, and asks with each for long. */
-const KNOWN = new Map<string, KeyReaders>();
+const KNOWN = new Map<string, SecretReader>();
 const MOST_KNOWN = 64;
 
-function readersOf(key: string): KeyReaders {
+/** Of the key, also in the ways that bytes are told in letters, each of these in any writing. */
+function readerOf(key: string): SecretReader {
   const known = KNOWN.get(key);
   if (known !== undefined) return known;
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
@@ -80,12 +74,9 @@ function readersOf(key: string): KeyReaders {
   const base64 = [0, 1, 2].map((before) =>
     [...base64Behind(key, before)].map((letter) => IN_ADDRESSES[letter] ?? [letter]),
   );
-  const readers = {
-    itself: secretReader([itself]),
-    inAnyForm: secretReader([itself, hex, ...base64]),
-  };
-  KNOWN.set(key, readers);
-  return readers;
+  const reader = secretReader([itself, hex, ...base64]);
+  KNOWN.set(key, reader);
+  return reader;
 }
 
 /** Two signs of base64 are others in addresses. */

@@ -33,6 +33,8 @@ export interface DoorCall extends DoorVisit {
 export interface DoorOutlet {
   /** Aborted when whoever asked has gone before the end. */
   readonly gone: AbortSignal;
+  /** Aborted with `gone`, or within seconds of the end: whoever asked has not taken all of it. */
+  readonly lost: AbortSignal;
   /** True once `begin` was called. */
   readonly hasBegun: boolean;
   begin(status: number, headers: RawHeaders): void;

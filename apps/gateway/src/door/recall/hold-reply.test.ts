@@ -15,6 +15,7 @@ function outlet() {
   const got = { text: "", begun: 0, ended: false };
   const written: DoorOutlet = {
     gone: new AbortController().signal,
+    lost: new AbortController().signal,
     get hasBegun() {
       return got.begun > 0;
     },

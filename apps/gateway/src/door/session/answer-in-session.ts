@@ -51,8 +51,8 @@ interface Turns {
   running: Map<string, Running[]>;
   /** Those that wait for a client's results; a session has one turn at a time. */
   waiting: Map<string, Running>;
-  /** What became of the answer of the newest turn of each session. */
-  fates: Map<string, { entryId: string; fate: AnswerFate }>;
+  /** The newest turn of each session, and what became of its answer. */
+  fates: Map<string, { entryId: string; fate: AnswerFate | undefined }>;
 }
 
 export function createSessionAnswers(parts: SessionParts): SessionAnswers {
@@ -129,7 +129,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   });
   const attendance = createAttendance({
     ...{ abort, backMs: BACK_MS },
-    note: (isLeft) => noteFate(turns, key, turn.entryId, isLeft ? "left" : undefined),
+    note: (heard) => noteFate(turns, key, turn.entryId, FATES[heard]),
   });
   const turn = createOpenTurn({
     ...{ ask, audience: createAudience(), attended: attendance.attended },
@@ -153,6 +153,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
     if (event.type === "accepted") {
       clock.turnTo("running");
       turn.entryId = event.entryId;
+      beginFate(turns, key, event.entryId);
       turn.audience.begin(idOf(turn, key));
     }
     if (event.type === "message" && event.message.role === "assistant")
@@ -208,14 +209,21 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
 const ASKED_AGAIN =
   "[The client asks again for the answer to this, as it went away before it had it.]";
 
-const MOST_FATES = 1000;
+const FATES = { left: "left", again: "told", heard: undefined } as const;
 
-/** The one that was noted longest ago is forgotten first. Undefined: nothing is known any more. */
-function noteFate({ fates }: Turns, key: string, entryId: string, fate: AnswerFate | undefined) {
-  if (entryId === "" || (fate === undefined && fates.get(key)?.entryId !== entryId)) return;
+const MOST_FATES = 10_000;
+
+/** The one that began longest ago is forgotten first. */
+function beginFate({ fates }: Turns, key: string, entryId: string) {
   fates.delete(key);
-  if (fate !== undefined) fates.set(key, { entryId, fate });
+  fates.set(key, { entryId, fate: undefined });
   if (fates.size > MOST_FATES) fates.delete(fates.keys().next().value!);
+}
+
+/** What is found out of a turn that is not the newest any more changes nothing. */
+function noteFate({ fates }: Turns, key: string, entryId: string, fate: AnswerFate | undefined) {
+  const noted = fates.get(key);
+  if (noted?.entryId === entryId) noted.fate = fate;
 }
 
 function fateOf({ fates }: Pick<Turns, "fates">, key: string, entryId: string) {
@@ -251,6 +259,7 @@ function tellAgain(
   told: { entryId: string; replies: readonly AssistantMessage[] },
 ) {
   const { entryId, replies } = told;
+  turn.entryId = entryId;
   turn.audience.begin(replyId({ key, entryId, answer: 0 }));
   for (const message of replies) turn.audience.tell({ type: "message", entryId, message });
   turn.audience.finish({ error: null, reply: replies.at(-1) ?? null });
@@ -260,6 +269,7 @@ async function goOn(parts: SessionParts, running: Running, request: Request): Pr
   const { turn } = running;
   turn.answers++;
   turn.audience = createAudience();
+  running.attendance.goOn();
   running.asked = request.newest;
   const attending = attend(parts, running, request);
   turn.audience.begin(idOf(turn, request.planned.key));
@@ -272,7 +282,7 @@ const idOf = ({ entryId, answers }: OpenTurn, key: string) =>
 
 /**
  * Tells a request what its turn says; resolves when nothing more is written to it. True: it was
- * all written.
+ * all written, and as far as is known it was heard.
  */
 async function attend(
   { now, log }: SessionParts,
@@ -284,14 +294,14 @@ async function attend(
     ...{ call, outlet, now, isClients: turn.isClients },
     headers: [[SESSION_HEADER, encodeURI(shortName(planned.key))]],
   });
-  attendance.add(answering, outlet.gone, retriesOf(call) !== undefined);
+  attendance.add(answering, outlet.lost, retriesOf(call) !== undefined);
   turn.audience.join(answering);
   await answering.ended;
   logDoorRequest(log, {
     ...{ sessionKey: planned.key, client: clientOf(call), wire: call.wire.api, kind: "session" },
     ...{ model: call.request.model, ...answering.told, durationMs: performance.now() - since },
   });
-  return !outlet.gone.aborted;
+  return !outlet.lost.aborted;
 }
 
 /** Undefined: the request goes on from where its session is. */

@@ -4,8 +4,10 @@ import type { Answering } from "./answering.ts";
 export interface Attendance {
   /** Whoever waited has left, and may be back. */
   readonly isLeft: boolean;
-  /** `comesBack`: a client that asks again by itself. */
-  add(answering: Answering, gone: AbortSignal, comesBack: boolean): void;
+  /** `lost`: of its outlet. `comesBack`: a client that asks again by itself. */
+  add(answering: Answering, lost: AbortSignal, comesBack: boolean): void;
+  /** Another answer of the turn begins: who heard the one before may still miss this one. */
+  goOn(): void;
   /** Resolves when somebody is there, or nobody is expected any more. */
   attended(signal: AbortSignal): Promise<void>;
   stop(): void;
@@ -14,14 +16,17 @@ export interface Attendance {
 export interface AttendanceOptions {
   /** Nobody is there, and nobody will be. */
   abort(why: string): void;
-  /** Somebody left before the answer was whole, or came to hear it. */
-  note(isLeft: boolean): void;
+  /** Whoever asked left before they had all of it, or somebody hears it "again", or for once. */
+  note(fate: "left" | "again" | "heard"): void;
   /** How long a client that asks again is waited for, ms. */
   backMs: number;
 }
 
 export function createAttendance({ abort, note, backMs }: AttendanceOptions): Attendance {
   const here = new Set<Answering>();
+  /** To whom it was written to the end, and who has it as far as is known. */
+  const heard = new Set<Answering>();
+  let wasLeft = false;
   let away: PromiseWithResolvers<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const isBack = () => {
@@ -31,8 +36,10 @@ export function createAttendance({ abort, note, backMs }: AttendanceOptions): At
   };
   const leave = (answering: Answering, comesBack: boolean) => {
     here.delete(answering);
-    if (here.size > 0) return;
-    note(true);
+    heard.delete(answering);
+    if (here.size > 0 || heard.size > 0) return;
+    wasLeft = true;
+    note("left");
     if (answering.hasEnded) return;
     if (!comesBack) return abort("The client went away.");
     away = Promise.withResolvers();
@@ -42,18 +49,18 @@ export function createAttendance({ abort, note, backMs }: AttendanceOptions): At
     get isLeft() {
       return away !== undefined;
     },
-    add(answering, gone, comesBack) {
+    add(answering, lost, comesBack) {
       here.add(answering);
-      note(false);
+      note(wasLeft ? "again" : "heard");
       isBack();
       const left = () => leave(answering, comesBack);
-      if (gone.aborted) return left();
-      gone.addEventListener("abort", left, { once: true });
+      if (lost.aborted) return left();
+      lost.addEventListener("abort", left, { once: true });
       void answering.ended.then(() => {
-        gone.removeEventListener("abort", left);
-        here.delete(answering);
+        if (here.delete(answering)) heard.add(answering);
       });
     },
+    goOn: () => heard.clear(),
     async attended(signal) {
       if (away === undefined || signal.aborted) return;
       const aborted = Promise.withResolvers<void>();

@@ -112,7 +112,7 @@ function placeFor(
 
 /** The same way back, on which nobody is any more when the reply is ended here. */
 const endable = (outlet: DoorOutlet, gone: AbortSignal): DoorOutlet => ({
-  gone,
+  ...{ gone, lost: outlet.lost },
   get hasBegun() {
     return outlet.hasBegun;
   },
