@@ -1,6 +1,7 @@
 // Finds out that a client did not take an answer, even where it was written to the end.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { wholeRound } from "../whole-round.ts";
 
 /** How long after its end an answer may turn out to be lost, and a client may take to close, ms. */
 const KNOWN_WITHIN_MS = 2000;
@@ -9,7 +10,7 @@ const KNOWN_WITHIN_MS = 2000;
 const watched = new WeakMap<Socket, () => void>();
 
 export interface LossWatch {
-  /** Its client has closed its side, or the connection broke. */
+  /** Its client has closed its side before the end, or was not there for all of it. */
   onLeft(): void;
 }
 
@@ -31,19 +32,22 @@ export function watchLoss(outgoing: ServerResponse, { onLeft }: LossWatch): void
     onLeft();
   };
   const closed = () => {
-    if (!outgoing.writableFinished) left();
+    if (!outgoing.writableFinished) return left();
+    // Where it closed first and was reset by the end, a write of nothing fails.
+    if (socket.writable) socket.write("");
   };
   watched.set(socket, stop);
-  socket.once("error", left).once("end", closed).once("close", stop);
+  // Before the server's own listener, which closes this side.
+  socket.prependOnceListener("end", closed).once("error", left).once("close", stop);
   outgoing.once("close", () => {
     timer = setTimeout(stop, KNOWN_WITHIN_MS).unref();
   });
   socket.destroySoon = () => closeInOrder(socket);
 }
 
-/** Closes the own side, and waits for the other: of what is closed nobody hears that it was reset. */
+/** Waits for the other side: of what is closed here nobody hears that it was reset. */
 function closeInOrder(socket: Socket): void {
-  socket.end();
   const timer = setTimeout(() => socket.destroy(), KNOWN_WITHIN_MS).unref();
   socket.once("close", () => clearTimeout(timer));
+  void wholeRound().then(() => socket.end());
 }

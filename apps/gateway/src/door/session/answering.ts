@@ -2,6 +2,7 @@
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
 import type { RawHeaders } from "../../passing/raw-headers.ts";
+import { wholeRound } from "../../whole-round.ts";
 import { answerWith, type DoorCall, type DoorOutlet, wantsEvents } from "../call/door-call.ts";
 import { REPLY_WRITERS } from "../reply/find-writer.ts";
 import {
@@ -87,8 +88,10 @@ export function createAnswering(options: AnsweringOptions): Answering {
     if (hasEnded) return;
     hasEnded = true;
     clearInterval(idle);
-    last();
-    void paced.settled().then(() => {
+    // To who has left by now it is not written to the end.
+    void wholeRound().then(async () => {
+      last();
+      await paced.settled();
       outlet.end();
       settle();
     });
