@@ -57,6 +57,7 @@ import {
   type UnaskedTurn,
 } from "./gateway/turns.ts";
 import { createUnstoredTurns } from "./gateway/unstored-turns.ts";
+import { createHomeWrites, type HomeWrites } from "./home/can-write.ts";
 import type { Host, HostOptions } from "./host/host.ts";
 import { createLocalJobs } from "./jobs/local-jobs.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
@@ -97,6 +98,8 @@ const CLOSE_BOUND_MS = 6500;
 export interface Gateway extends SessionViews {
   /** Absolute. */
   readonly home: string;
+  /** Whether there is room in it, and the right to write. */
+  readonly homeWrites: HomeWrites;
   /** Undefined: no other gateway has sessions of the same storage. */
   readonly cluster: StorageCluster | undefined;
   readonly host: Host;
@@ -410,7 +413,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ home, cluster, metrics, busy, mcp },
+    ...{ home, homeWrites: createHomeWrites(home), cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
     ...{ offer, keep, rejoin, saidIn, isKept, send, waiting, streams },
     ...{ shadows, unawaited: children },
