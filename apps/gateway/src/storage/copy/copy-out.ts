@@ -2,11 +2,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CopySummary } from "@clew/store-postgres";
+import { completeIndex, readIndex } from "../../sessions/index-file.ts";
 import { isArchivedKey, isSafeId, shortName } from "../../sessions/keys.ts";
 import { counted } from "../../text/number.ts";
 import { otherEngines } from "./engine-rows-out.ts";
 import { copyLoose } from "./files-out.ts";
-import { copyIndex, noteCopies, removeDeleted } from "./index-out.ts";
+import { copyIndex, NAME_TAKEN, noteCopies, removeDeleted } from "./index-out.ts";
 import { copyJobsOut } from "./jobs-out.ts";
 import { isLostObject } from "./lost-object.ts";
 import { copyParts } from "./reports-out.ts";
@@ -31,11 +32,13 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       .filter((each) => each.agentId === agentId)
       .sort((a, b) => Number(isArchivedKey(a.key)) - Number(isArchivedKey(b.key)));
     const there: CopySummary[] = [];
+    const isTaken = await namesTaken(home, agentId, [...own, ...records]);
     try {
       for (const session of own) {
         signal.throwIfAborted();
         request.says(`${done++} of ${counted(sessions.length, "session")}, ${session.key}`);
         if (session.head === 0 && session.header === null) there.push(session);
+        else if (isTaken(session)) result.left.push({ what: session.key, why: NAME_TAKEN });
         else if (
           await copyUnlessLost({ ...request, records, stays, apart }, session, staging, result)
         )
@@ -77,6 +80,24 @@ async function copyUnlessLost(
     result.left.push({ what: session.key, why: error.message });
     return false;
   }
+}
+
+/**
+ * Whether a session's name is that of another one in files, which stays: nothing of the session
+ * would be found there. One that was copied before gives its name up.
+ */
+async function namesTaken(
+  home: string,
+  agentId: string,
+  copied: readonly { agentId: string; sessionId: string }[],
+): Promise<(session: CopySummary) => boolean> {
+  const own = copied.filter((each) => each.agentId === agentId);
+  const known = new Set(own.map(({ sessionId }) => sessionId));
+  const index = await completeIndex(home, agentId, (await readIndex(home, agentId)) ?? {});
+  return ({ key, sessionId }) => {
+    const there = Object.hasOwn(index, key) ? index[key]!.sessionId : sessionId;
+    return there !== sessionId && !known.has(there);
+  };
 }
 
 /** What engines keep in the database, and have in no file afterwards. */

@@ -222,6 +222,19 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     expect(text.output).toMatch(/Not copied: 1 thing\.\n {2}both: its file says something else/);
   });
 
+  it("writes nothing of a session whose name another one has in files, and names it", async () => {
+    const url = await testDatabase();
+    await into(await homeWith({ same: ["a"], fine: ["b"] }), url);
+    const home = await homeWith({ fine: ["b"] });
+    const other = transcript("other", ["c"], "agent:main:same");
+    await writeFile(sessionFile(home, "other"), `${other.join("\n")}\n`);
+    const left = await told(back(home, url, json));
+    expect(left.left).toMatchObject([{ what: "agent:main:same" }]);
+    expect(left.code).toBe(1);
+    expect(existsSync(sessionFile(home, "same"))).toBe(false);
+    expect(existsSync(sessionFile(home, "other"))).toBe(true);
+  });
+
   it("does not bring back what was deleted in the database, and deletes it in files as it was", async () => {
     const url = await testDatabase();
     const home = await homeWith({ gone: ["a"], grown: ["b"], stays: ["c"] });

@@ -23,6 +23,8 @@ import type { CopyOut, CopyResult } from "./result.ts";
 import { keptWaiting } from "./waiting.ts";
 import { bytesIn, type HomeFile, shaOf, walkAgent } from "./walk-home.ts";
 
+export const NAME_TAKEN = "its name is that of another session in files";
+
 /** Those whose files are as they were when they were copied. */
 export async function removeDeleted(
   { home, homeId, isCheck }: CopyOut,
@@ -104,8 +106,7 @@ export async function copyIndex(
       ({ header, head, label }) => head > 0 || header !== null || label !== null,
     );
     const plan = planIndex({ index, completed, sessions: named, deleted });
-    for (const key of plan.taken)
-      result.left.push({ what: key, why: "its name is that of another session in files" });
+    for (const key of plan.taken) result.left.push({ what: key, why: NAME_TAKEN });
     if (isThere ? !plan.isChanged : !plan.isChanged && text === undefined) return;
     result.files += 1;
     if (isCheck) return;
