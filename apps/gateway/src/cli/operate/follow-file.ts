@@ -1,5 +1,5 @@
 // Reads what is added to a file that may be renamed and begun again meanwhile.
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface FollowedFile {
   /** Whole lines that were added since. */
@@ -44,7 +44,7 @@ export function followFile(file: string): FollowedFile {
 
 function open(file: string): number | undefined {
   try {
-    return openSync(file, "r");
+    return openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch {
     return undefined;
   }

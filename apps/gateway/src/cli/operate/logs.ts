@@ -1,5 +1,6 @@
 // Runs `clew logs`, which shows what the log of this home says.
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { logFile } from "../../log/log.ts";
@@ -32,7 +33,11 @@ export async function logs(
   const show = (line: string) => showLine(line, { json, output });
   const following = follow ? followFile(file) : undefined;
   const found = (await readLines(logFiles(file))).filter(isWanted).slice(-lines);
-  if (found.length === 0 && !json)
+  if (await isLink(file))
+    output.note(
+      `warning: ${file} is a link, through which Clew neither writes nor reads its log; remove it, and restart the gateway.`,
+    );
+  else if (found.length === 0 && !json)
     output.note(`No such line is in ${file} or the older files beside it.`);
   for (const line of found) show(line);
   if (following === undefined) return EXIT.done;
@@ -47,10 +52,19 @@ export async function logs(
   return EXIT.cancelled;
 }
 
+/** The gateway writes none of its log through a link, so what stands behind one is no log. */
+const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+
+const isLink = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+
 async function readLines(files: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   for (const file of files) {
-    const text = await readFile(file, "utf8").catch(() => "");
+    const text = await readFile(file, { encoding: "utf8", flag: NO_LINK }).catch(() => "");
     for (const line of text.split("\n")) if (line !== "") lines.push(line);
   }
   return lines;

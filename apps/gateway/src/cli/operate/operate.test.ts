@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -137,6 +138,18 @@ describe("clew logs", () => {
     expect(none).toMatchObject({ code: 0, output: "", errors: expect.stringContaining("No such") });
     expect((await clew(home, ["logs", "-n", "none"])).code).toBe(2);
     expect((await clew(home, ["logs", "--level", "loud"])).code).toBe(2);
+  });
+
+  it("shows nothing that stands behind a link, and says that it is one", async () => {
+    const home = await temporaryHome();
+    const file = writeLog(home);
+    renameSync(file, join(home, "elsewhere"));
+    symlinkSync(join(home, "elsewhere"), file);
+    const shown = await clew(home, ["logs", "--grep", "bad"]);
+    expect(shown).toMatchObject({ output: "", errors: expect.stringContaining("is a link") });
+    const { next } = followFile(file);
+    appendFileSync(join(home, "elsewhere"), "one\n");
+    expect(next()).toEqual([]);
   });
 
   it("follows what is written, also into a new file", async () => {

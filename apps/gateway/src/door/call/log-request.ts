@@ -7,8 +7,8 @@ import { visible } from "../../text/visible.ts";
 import type { DoorCall } from "./door-call.ts";
 
 export interface LoggedRequest {
-  /** Canonical. */
-  sessionKey: string;
+  /** Canonical. Null: a first request that was refused has no session. */
+  sessionKey: string | null;
   /** What asked, as far as it says so; "" = it does not. */
   client: string;
   wire: string;

@@ -89,20 +89,26 @@ export async function answerTransparently(
 const isBeside = ({ match: { kind, family }, call }: Pick<DoorTurn, "match" | "call">) =>
   kind !== "turn" || (family !== undefined && call.request.tools.length === 0);
 
+interface Refusable {
+  met: Pick<DoorTurn, "call" | "match" | "began" | "isNew">;
+  outlet: DoorOutlet;
+}
+
 /** Undefined: there is none, and its client was told when to ask again. */
 function placeFor(
   { underWay, log }: TransparentParts,
   asked: AskedReply,
-  { met, outlet }: { met: Pick<DoorTurn, "call" | "match" | "began">; outlet: DoorOutlet },
+  { met, outlet }: Refusable,
 ): ReplyUnderWay | undefined {
   try {
     return underWay.enter(asked);
   } catch (error) {
     if (!(error instanceof BacklogFull)) throw error;
-    const { call, match, began } = met;
+    const { call, match, began, isNew } = met;
     answerWith(outlet, thrownAnswer(call.wire, error));
     logDoorRequest(log, {
-      ...{ sessionKey: asked.key, client: clientOf(call, match.key), wire: call.wire.api },
+      ...{ sessionKey: isNew ? null : asked.key, client: clientOf(call, match.key) },
+      wire: call.wire.api,
       ...{ kind: match.kind, model: call.request.model, outcome: "refused", usage: null },
       ...{ durationMs: performance.now() - began, reason: error.message },
     });
