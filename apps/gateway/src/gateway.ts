@@ -403,6 +403,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       { name: "clew_turns_running", help: "Turns under way.", value: () => busy().running },
       { name: "clew_turns_waiting", help: "Turns behind them.", value: () => busy().waiting },
       { name: "clew_sessions_open", help: "Sessions in memory.", value: () => openSessions },
+      {
+        name: "clew_door_unstored_sessions",
+        help: "Sessions of the door that are answered and not wholly stored.",
+        value: () => door.unstored().length,
+      },
       { name: "clew_followers", help: "Event streams.", value: () => events.followers() },
       {
         name: "clew_approvals_pending",

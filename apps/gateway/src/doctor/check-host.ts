@@ -44,6 +44,7 @@ import { checkShadow } from "./check-shadow.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import { checkTools } from "./check-tools.ts";
 import { checkTraces } from "./check-traces.ts";
+import { checkUnstored } from "./check-unstored.ts";
 import { checkWater } from "./check-water.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -95,6 +96,7 @@ export async function checkHost(
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...storage,
+    ...checkUnstored(lookup),
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
     ...(await checkHarnesses(environment, loaded)),

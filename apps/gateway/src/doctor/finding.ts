@@ -33,6 +33,7 @@ export type FindingCode =
   | "engine-host-lacks"
   | "engine-other-id"
   | "engine-set-aside"
+  | "door-unstored"
   | "engine-idle-compactions"
   | "engine-bad-views"
   | "engine-aligned-views"

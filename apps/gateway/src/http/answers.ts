@@ -35,6 +35,7 @@ const HealthSchema = z.looseObject({
   safeMode: SafeModeSchema.optional(),
   turns: z.object({ running: Count, waiting: Count }).optional(),
   notReady: z.array(Text).optional(),
+  unstored: z.array(z.object({ session: Text, why: Text })).optional(),
 });
 
 const SessionSchema = z.looseObject({

@@ -355,7 +355,7 @@ describe("the server", () => {
       model: "offline/offline",
       engine: { configured: null, known: ["legacy"], quarantined: [] },
       turns: { running: 0, waiting: 0 },
-      notReady: [],
+      ...{ notReady: [], unstored: [] },
     });
     const page = await get("/");
     expect(await page.text()).toBe("<p>page</p>");

@@ -3,6 +3,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import { loadConfig } from "../../config/load.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
 import { describeOtherSettings, type OtherSetting, otherSettings } from "../../running-settings.ts";
+import { describeUnstored } from "../../running-unstored.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
@@ -21,6 +22,7 @@ export async function status(
   if (json) output.json(asData(lookup, home, others));
   else if (lookup.kind === "running") {
     for (const line of describe(lookup.gateway, home)) output.line(printable(line));
+    for (const line of describeUnstored(lookup.gateway)) output.line(printable(line));
     if (warning !== null) output.line(printable(`warning: ${warning}`));
   } else output.line(printable(`${capitalized(describeMissing(lookup))} (home ${home}).`));
   return lookup.kind === "running" ? EXIT.done : EXIT.failed;

@@ -22,7 +22,7 @@ import { storedReply, storeReply } from "./store-reply.ts";
 import { promptOf, storeRequest } from "./store-request.ts";
 import { tellEnd } from "./tell-end.ts";
 import { traceTurn } from "./trace-turn.ts";
-import { createUnstored, type UnstoredRequest } from "./unstored.ts";
+import { createUnstored, type UnstoredRequest, type UnstoredSession } from "./unstored.ts";
 
 /** A request is answered while it is stored; the next one of its session waits for that. */
 export interface Recorder {
@@ -52,6 +52,8 @@ export interface Recorder {
   forgetUnstored(memory: DoorMemory, isBusy: (key: string) => boolean): Promise<void>;
   /** What is being stored, or waits for that, by the keys of sessions: none of it is a turn. */
   storing(): ReadonlyMap<string, number>;
+  /** What was answered and could not be stored, by session. */
+  unstored(): UnstoredSession[];
   /**
    * Resolves when all is stored that was told of a session until then, and not much of others is
    * left: clients that are faster than the disk go as fast as that, and what ends a gateway takes
@@ -162,7 +164,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     };
     requests.set(
       turn,
-      inSession(turn, store, () => unstored.add(told)),
+      inSession(turn, store, (why) => unstored.add(told, why)),
     );
   };
   const request: Recorder["request"] = (turn, notes) => {
@@ -268,7 +270,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       };
       // What is told of a reply that is stored may fail as well.
-      const done = inSession(turn, store, () => isThere || unstored.doubt(turn.key));
+      const done = inSession(turn, store, (why) => isThere || unstored.doubt(turn.key, why));
       void done.then(isStored.resolve);
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
@@ -289,7 +291,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         unstored.settle(key);
       }
     },
-    storing: sessions.counts,
+    ...{ storing: sessions.counts, unstored: unstored.list },
     settled: sessions.settled,
   };
 }

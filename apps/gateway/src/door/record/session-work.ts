@@ -14,7 +14,7 @@ export interface SessionWork {
   inSession<Result>(
     turn: DoorTurn,
     work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
-    onFailed?: () => void,
+    onFailed?: (why: string) => void,
   ): Promise<Result | undefined>;
   /** Ends with the newest work of a session; undefined: there is none. */
   pending(key: string): Promise<unknown> | undefined;
@@ -68,8 +68,9 @@ export function createSessionWork({
       const done = conversations
         .run(key, (conversation) => run(conversation, work))
         .catch((error: unknown) => {
-          log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
-          onFailed?.();
+          const why = messageOf(error);
+          log.warn(`session ${key}: a request at the door was not stored: ${why}`);
+          onFailed?.(why);
           return undefined;
         })
         .finally(() => {

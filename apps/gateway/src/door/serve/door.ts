@@ -12,6 +12,7 @@ import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { createDoorMemory, type DoorMemory } from "../memory/door-memory.ts";
 import { createLookUp } from "../recall/look-up.ts";
 import { createRecorder, type RecorderParts } from "../record/recorder.ts";
+import type { UnstoredSession } from "../record/unstored.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { notKeptAcross } from "../session/plan-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
@@ -42,6 +43,8 @@ export interface Door {
   answered(answer: { wire: DoorWire; status: number; reason?: string | undefined }): void;
   /** What is being stored of replies that are over, or not: by session; none of it is a turn. */
   storing(): ReadonlyMap<string, number>;
+  /** What was answered and could not be stored, by session. */
+  unstored(): UnstoredSession[];
   /** Resolves when all that was answered is stored. */
   settled(): Promise<void>;
   /** Answers get `graceMs` to end and are broken off then; resolves when they are stored. */
@@ -130,6 +133,7 @@ export function createDoor(given: DoorOptions): Door {
         log.info("request at the door refused", { wire: api, status, reason });
     },
     storing: () => parts.recorder.storing(),
+    unstored: () => parts.recorder.unstored(),
     settled: () => parts.recorder.settled(),
     async close(graceMs) {
       const isOver = await Promise.race([

@@ -2,6 +2,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
 import { acquireLock } from "../../locks/lock.ts";
+import { describeUnstored } from "../../running-unstored.ts";
 import { transcriptFile } from "../../sessions/paths.ts";
 import { ask, person } from "../../testing/door-client.ts";
 import { saidIn } from "../../testing/said-in.ts";
@@ -9,7 +10,7 @@ import { startTestDoor } from "../../testing/test-door.ts";
 import type { Said } from "../testing/conversation.ts";
 import { HELD_WORDS, startHeldUpstream } from "../testing/held-upstream.ts";
 import { startReplies } from "../testing/http-world.ts";
-import type { DoorApi } from "../wires/door-wire.ts";
+import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 
 const model = (text: string): Said => ({ uid: null, by: "model", text, calls: [] });
 
@@ -53,12 +54,21 @@ it.each(DOOR_APIS)(
   async (api) => {
     const { session, says, stored, locked, startAgain } = await start(api);
     const release = await locked();
-    await startAgain();
+    const door = await startAgain();
     for (const round of [1, 2])
       expect(await says(`Locked ${round}.`, `Yes ${round}.`)).toBe(session);
+    const told = async () => {
+      const health = (await (await door.get("/api/health")).json()) as JsonObject;
+      const metrics = await (await door.get("/metrics")).text();
+      const [, count] = /^clew_door_unstored_sessions (\d+)$/m.exec(metrics)!;
+      return { said: describeUnstored({ health }), count: Number(count) };
+    };
+    const why = `Session ${session} is answered and not wholly stored: `;
+    expect(await told()).toEqual({ said: [expect.stringContaining(why)], count: 1 });
     await release();
     expect(await says("And now?", "Now, too.")).toBe(session);
     expect(await says("Good.", "Yes.")).toBe(session);
+    expect(await told()).toEqual({ said: [], count: 0 });
     expect(await stored()).toEqual([
       ...["user: Why?", "assistant: Because of the parser, which drops the last line."],
       ...["user: Locked 1.", "assistant: Yes 1.", "user: Locked 2.", "assistant: Yes 2."],

@@ -14,6 +14,9 @@ export interface HealthOptions {
   callers: Callers;
 }
 
+/** They have one reason, mostly; the metrics count all. */
+const MOST_UNSTORED = 20;
+
 export function addHealthRoute(app: Hono, options: HealthOptions) {
   const { gateway, version, identity, port, callers } = options;
   const { startedAt, homeHash, secret } = identity;
@@ -35,6 +38,7 @@ export function addHealthRoute(app: Hono, options: HealthOptions) {
       safeMode: inSafeMode(gateway.plugins?.records() ?? []),
       turns: gateway.busy(),
       notReady: await whyNotReady(gateway),
+      unstored: gateway.door.unstored().slice(0, MOST_UNSTORED),
     });
   });
 }
