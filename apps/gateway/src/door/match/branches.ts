@@ -67,7 +67,9 @@ function isTakenOn({ tokens, replied }: Branch, next: readonly string[]): boolea
       if (next[at - back] !== tokens[asked - back]) return false;
     return true;
   };
-  return next.some((token, at) => reply.has(token) && (tellsAlone(token) || isBehindIt(at)));
+  // What was replied before just so tells nothing.
+  const tellsIt = (token: string) => tellsAlone(token) && tokens.indexOf(token) >= asked;
+  return next.some((token, at) => reply.has(token) && (tellsIt(token) || isBehindIt(at)));
 }
 
 /** So much before a call tells it from others like it. */

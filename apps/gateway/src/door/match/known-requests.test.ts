@@ -78,6 +78,24 @@ describe("the memory of the door", () => {
     expect(plan).toMatchObject({ fresh: [4], edited: [0] });
   });
 
+  it("knows what was said twice, though an older request came late and was given up", () => {
+    const door = new PlayedDoor();
+    const send = (...history: Said[]) =>
+      door.request("openai-completions", {
+        ...ask(...history),
+        headers: { "x-session-id": "one" },
+      });
+    const first = [person("Hi"), model("Done."), person("Go")];
+    const second = [...first, model("Let me look."), person("And?")];
+    door.reply(send(person("Hi")), said("Done."));
+    door.reply(send(...first), said("Let me look."));
+    door.reply(send(...second), said("Done."));
+    door.reply(send(...first), null);
+    const changed = [person("Hi, it is me"), ...second.slice(1)];
+    const { plan } = send(...changed, model("Done."), person("Thanks"));
+    expect(plan).toMatchObject({ fresh: [6], edited: [0] });
+  });
+
   it("gives a request without messages up, and keeps others", () => {
     const door = new PlayedDoor();
     const { session } = door.request("openai-completions", ask());
