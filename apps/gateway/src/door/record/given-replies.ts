@@ -44,7 +44,7 @@ export class GivenReplies {
     if (given !== undefined) given.count++;
   }
 
-  /** Something came behind this entry, by a request of then: ms of a clock that only goes forward. */
+  /** Something came behind it by a request of then, ms of a clock that only goes forward. */
   goneOn(entryId: string, at: number): void {
     const given = this.#given.get(this.#endOf.get(entryId) ?? "");
     if (given !== undefined) given.goneOnAt = at;
