@@ -1,12 +1,12 @@
 // Decides which session a request continues, and by what it was recognised.
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
-import { holdersIn, holdsSummary, summaryIn } from "./client-summary.ts";
+import { holdersIn, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
+import { isOneText, quotes } from "./one-text.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
 import { isSaid, type RequestSketch } from "./sketch.ts";
-import { asksForSummary, isAsking, mayAskForSummary, wantsSummary } from "./summary-wish.ts";
-import { marksWithin } from "./word-marks.ts";
+import { asksForSummary, isAsking, mayAskForSummary } from "./summary-wish.ts";
 
 /** In the order in which they are tried. */
 export type MatchedBy = "key" | "prefix" | "call-id" | "summary" | "words" | "nothing";
@@ -325,9 +325,8 @@ function matchedByReply(
     : { session, by: "words", known: 0 };
 }
 
-/** Most sessions of which a long text may tell, and the fewest replies that make sure. */
+/** Most sessions of which a long text may tell. */
 const MOST_QUOTED = 200;
-const LEAST_QUOTED = 2;
 
 /**
  * The session whose replies a client without tools has put into one text, for a summary of them;
@@ -347,34 +346,6 @@ function matchedByQuotes(
   return session === undefined || others.length > 0
     ? undefined
     : { session: session.id, by: "words", known: 0 };
-}
-
-/** Without tools, in a person's words alone, and with a word of a summary somewhere. */
-const isOneText = ({ messages, tools, rules }: RequestSketch): boolean =>
-  tools.length === 0 &&
-  messages.every(({ speaker }) => speaker === "person") &&
-  (wantsSummary(rules) || messages.some(({ text }) => wantsSummary(text)));
-
-/** Sessions whose replies it holds, all of it in a person's words. */
-function quotes(
-  { messages }: Pick<RequestSketch, "messages">,
-  sessions: readonly KnownSession[],
-): ReadonlySet<KnownSession> {
-  if (messages.some(({ speaker }) => speaker !== "person")) return new Set();
-  const within = marksWithin(
-    messages.map(({ text }) => text),
-    sessions.flatMap(({ marks }) => marks),
-  );
-  const isQuoted = (session: KnownSession) => {
-    const { marks, tools } = session;
-    const told = marks.filter((mark) => within.has(mark)).length;
-    const isSummed = holdsSummary(messages, session);
-    // Where nobody has tools, one reply is handed on by many a program.
-    if (tools.length === 0) return told + (isSummed ? 1 : 0) >= LEAST_QUOTED;
-    if (isSummed && isAsking(messages.at(-1))) return true;
-    return told > 0 && told >= Math.min(LEAST_QUOTED, marks.length);
-  };
-  return new Set(sessions.filter(isQuoted));
 }
 
 function kindOf(request: RequestSketch, session: KnownSession, found: Found): RequestKind {
