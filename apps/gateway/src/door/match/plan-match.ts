@@ -342,7 +342,9 @@ function matchedByQuotes(
     .slice(-MOST_QUOTED)
     .filter(({ id }) => mayBe({ session: id }));
   const quoted = [...quotes(request, sessions)];
-  const [session, ...others] = quoted;
+  // One without them may have begun with another such text, which nobody knew.
+  const called = quoted.filter(({ tools }) => tools.length > 0);
+  const [session, ...others] = called.length > 0 ? called : quoted;
   return session === undefined || others.length > 0
     ? undefined
     : { session: session.id, by: "words", known: 0 };
