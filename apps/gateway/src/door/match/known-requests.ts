@@ -37,10 +37,6 @@ export interface RequestEvent {
   asks?: true;
   /** Places, in the list that `kept` and `added` make, of what no session stores. Absent: none. */
   unstored?: readonly number[];
-  /** Hash of all its messages but the last, where it may be beside the session. Absent: it is not. */
-  before?: string;
-  /** The end of a turn that was beside the session after all. Absent: none was. */
-  leftAside?: string;
   /** Results that came with it: key of the call, hash of the message. */
   results: readonly (readonly [call: string, hash: string])[];
   /** True: written before anything of it was stored, and once more when it was. */
@@ -119,11 +115,6 @@ export interface KnownSession {
   summaries: readonly string[];
   /** Hashes of those by which its client has gone on, newest last. */
   goneOnBy: readonly string[];
-  /**
-   * Its newest turn, where that may be beside it; `before`: the end of all its messages but the
-   * last. Absent: it is not.
-   */
-  aside?: { end: string; before: string };
   /** The last times that a summary was asked for, newest last. */
   asked: readonly AskedSummary[];
   /** Of replies to turns by which its client has gone on, newest last. */
@@ -260,13 +251,8 @@ export class KnownRequests {
       ...(before !== undefined && begun && { provisional: false }),
     };
     session.asked = askedWith(session, event, added, before?.branches[0]?.tokens ?? []);
-    const { summary, before: beforeLast, leftAside } = event;
+    const { summary } = event;
     if (summary !== undefined) this.#goOnBy(session, summary);
-    if (leftAside !== undefined) this.#setAside(session, leftAside, { opening: true });
-    if (turns) {
-      delete session.aside;
-      if (beforeLast !== undefined) session.aside = { end, before: beforeLast };
-    }
     // Last in the order, as the newest in use.
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
@@ -290,15 +276,10 @@ export class KnownRequests {
     if (turn?.mark === undefined) return;
     session.summaryMarks = [...session.summaryMarks, turn.mark].slice(-MOST_SUMMARIES);
     session.asked = session.asked.map((one) => (one === turn ? { ...one, isTurn: false } : one));
-    this.#setAside(session, turn.end, { kind: "compaction" });
-  }
-
-  /** What was stored of a turn is stored no more. */
-  #setAside(session: KnownSession, tip: string, change: Partial<KnownEnd>): void {
-    session.branches = session.branches.filter((branch, at) => at === 0 || branch.tip !== tip);
-    const ends = this.#ends.get(tip) ?? [];
+    session.branches = session.branches.filter(({ tip }, at) => at === 0 || tip !== turn.end);
+    const ends = this.#ends.get(turn.end) ?? [];
     for (const [place, end] of ends.entries())
-      if (end.session === session.id) ends[place] = { ...end, ...change };
+      if (end.session === session.id) ends[place] = { ...end, kind: "compaction" };
   }
 
   #learnReply(event: ReplyEvent): void {

@@ -1,5 +1,4 @@
 // Decides which messages of a request are new to their session.
-import { asideOf, leftAside } from "./asked-aside.ts";
 import { type AskedSummary, placesWhenAsked } from "./asked-summary.ts";
 import { lengthOfCommonStart } from "./branches.ts";
 import { isSure } from "./call-key.ts";
@@ -27,12 +26,10 @@ export interface IngestPlan {
   /** By what the summary is known from then on. Absent: there is none. */
   goesOnBy?: string;
   /**
-   * Tokens of what was stored last, and was no turn: a request for this summary, and the summary,
-   * or what was asked beside the session. Absent: nothing was.
+   * Tokens of what was stored last, and was no turn: a request for this summary, and the summary.
+   * Absent: nothing was.
    */
   takenBack?: readonly string[];
-  /** The end of the turn that was beside the session. Absent: none was. */
-  leftAside?: string;
   /** Beside a session: what no session stores. Absent: nothing is to be known of it. */
   unstored?: readonly number[];
 }
@@ -78,13 +75,13 @@ function planTurn(known: KnownRequests, match: Match, request: RequestSketch): I
   const isRewritten = summary !== undefined && summary < lastKnown && hasGoneOn;
   const isFreshSummary = (index: number) =>
     index < match.stored || (isFresh(index) && standings.has(index) && !isRewritten);
-  const aside = leftAside(known, session, request);
-  const told: Pick<IngestPlan, "summary" | "goesOnBy" | "takenBack" | "leftAside"> = {
-    ...(held && { summary: held.index, goesOnBy: held.hash }),
-    ...(asked?.isTurn
-      ? { takenBack: askingOf(asked, session) }
-      : aside && { takenBack: aside.tokens, leftAside: aside.end }),
-  };
+  const summaryTold: Pick<IngestPlan, "summary" | "goesOnBy" | "takenBack"> =
+    held === undefined
+      ? {}
+      : {
+          ...{ summary: held.index, goesOnBy: held.hash },
+          ...(asked?.isTurn && { takenBack: askingOf(asked, session) }),
+        };
   // What it begins with is where it goes on from, however much of it another window has.
   const begun = messages[match.stored - 1]?.end;
   const tip = session.branches.some((each) => each.tip === begun) ? begun! : branch.tip;
@@ -106,7 +103,7 @@ function planTurn(known: KnownRequests, match: Match, request: RequestSketch): I
       ),
       edited: own.filter((index) => index < from && isEdited(index)),
       moved: reply,
-      ...told,
+      ...summaryTold,
     };
   }
   return {
@@ -119,7 +116,7 @@ function planTurn(known: KnownRequests, match: Match, request: RequestSketch): I
           !made.includes(index),
     ),
     edited: own.filter((index) => index <= lastKnown && isEdited(index)),
-    ...told,
+    ...summaryTold,
   };
 }
 
@@ -164,9 +161,8 @@ export function requestEvent(
     if (plan.unstored?.includes(index)) unstored.push(tokens.length);
     tokens.push(token);
   }
-  const own = known.session(session);
-  const before = own?.branches[0]?.tokens ?? [];
-  const { goesOnBy, leftAside: aside } = plan;
+  const before = known.session(session)?.branches[0]?.tokens ?? [];
+  const { goesOnBy } = plan;
   const asks = kind === "turn" ? mayAskForSummary(request) : plan.unstored !== undefined;
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
@@ -181,8 +177,6 @@ export function requestEvent(
     ...(parent !== undefined && { parent }),
     ...(goesOnBy !== undefined && { summary: goesOnBy }),
     ...(asks && { asks }),
-    ...(kind === "turn" && own && asideOf(own, request)),
-    ...(aside !== undefined && { leftAside: aside }),
     ...(unstored.length > 0 && { unstored }),
     kind,
     ...endOf(request),

@@ -30,8 +30,6 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   const stored = new Map<string, number>();
   /** By what a wish for a summary is found that seemed to be a turn. */
   const briefly = new Map<string, string>();
-  /** What each turn brought last, and the reply to it, by its end. */
-  const asked = new Map<string, (string | null | undefined)[]>();
   const wrong: string[] = [];
   const ways = new Set<MatchedBy>();
 
@@ -81,7 +79,6 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     ask.take(reply);
     const said = agent.said.slice(before).findLast(({ by }) => by === "model");
     if (ask.kind === "turn" && said?.uid) stored.set(`${handled.session} ${said.uid}`, 1);
-    asked.get(handled.sketch.messages.at(-1)!.end)?.push(said?.uid);
   };
 
   const send = (agent: Agent, ask: Ask) => {
@@ -129,10 +126,6 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
       if (plan.takenBack?.[0] !== wish) tell("a client's wish for a summary stays on the branch");
       briefly.delete(agent.label);
     }
-    // Whoever goes on from it all the same has it again.
-    if (plan.leftAside !== undefined)
-      for (const uid of asked.get(plan.leftAside) ?? []) stored.delete(`${session} ${uid}`);
-    asked.set(sketch.messages.at(-1)!.end, ask.request.uids.slice(-1));
     const leading = ask.request.uids.length === sketch.messages.length;
     if (!leading) tell("its messages were not counted");
     const freshUids = new Set(plan.fresh.map((index) => ask.request.uids[index]));
