@@ -26,6 +26,7 @@ import { EXIT } from "../terminal/exit-codes.ts";
 import { outliveReaders } from "../terminal/lost-reader.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { errorText } from "../text/error-text.ts";
 import { VERSION } from "../version.ts";
 import { letYoungSpaceGrow } from "../young-space.ts";
 import { legacyInstead } from "./missing-engine.ts";
@@ -78,7 +79,7 @@ async function tellOfPrograms({
     for (const { level, text } of await checkHarnesses(environment, loaded))
       if (level === "failure") log.warn(text);
   } catch (error) {
-    log.info(`programs that run turns were not looked at: ${String(error)}`);
+    log.info(`programs that run turns were not looked at: ${errorText(error)}`);
   }
 }
 
@@ -92,7 +93,7 @@ async function clearAway(
     if (count > 0)
       log.info(`files that killed processes left beside sessions, cleared away: ${count}`);
   } catch (error) {
-    log.warn(`what killed processes left beside sessions stays: ${String(error)}`);
+    log.warn(`what killed processes left beside sessions stays: ${errorText(error)}`);
   }
 }
 

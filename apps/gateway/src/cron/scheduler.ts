@@ -2,6 +2,7 @@
 import type { ClockPort, LogPort } from "@clew/engine-core";
 import { z } from "zod";
 import type { Jobs, Work } from "../jobs/jobs.ts";
+import { errorText } from "../text/error-text.ts";
 import type { Job, JobRun, JobState } from "./job.ts";
 import { clockOf, type JobStore } from "./job-store.ts";
 import { planClockMend, planJob } from "./plan-job.ts";
@@ -125,7 +126,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       );
       return mended;
     } catch (error) {
-      log.error(`job ${job.id} cannot go on now: ${String(error)}`);
+      log.error(`job ${job.id} cannot go on now: ${errorText(error)}`);
       return undefined;
     }
   }
@@ -142,7 +143,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       await end(due, await ports.run(due.job, signal, due.run.due));
     } catch (error) {
       if (shared !== undefined) throw error;
-      log.error(`job ${due.job.id}: ${String(error)}`);
+      log.error(`job ${due.job.id}: ${errorText(error)}`);
     }
   }
   /** Undefined: it is over, or the job is gone. */
@@ -181,7 +182,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       },
       (error: unknown) => {
         // Once: a database that is away is told elsewhere, too.
-        if (!isFailing) log.error(`the jobs could not be looked at: ${String(error)}`);
+        if (!isFailing) log.error(`the jobs could not be looked at: ${errorText(error)}`);
         isFailing = true;
         return lookMs;
       },

@@ -1,5 +1,6 @@
 // Hands out work within this process, for which nobody else works.
 import type { LogPort } from "@clew/engine-core";
+import { errorText } from "../text/error-text.ts";
 import type { Jobs, RunWork, Work } from "./jobs.ts";
 
 export interface LocalJobsOptions {
@@ -27,7 +28,7 @@ export function createLocalJobs({ log, againMs = 1_000 }: LocalJobsOptions): Job
     const doing = run(work, stopping.signal)
       .then(() => true)
       .catch((error: unknown) => {
-        if (!isStopped) log.error(`${queue} ${work.key}: ${String(error)}`);
+        if (!isStopped) log.error(`${queue} ${work.key}: ${errorText(error)}`);
         return false;
       })
       .then((isDone) => {

@@ -4,6 +4,7 @@ import type { HostSession, LogPort, TurnReport } from "@clew/engine-core";
 import { agentSettings } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { errorText } from "../text/error-text.ts";
 import { startLabProcess } from "./lab.ts";
 import type { LabTold } from "./lab-order.ts";
 import { toolsOf } from "./session-recording.ts";
@@ -85,7 +86,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
 
   const start = () => {
     running ??= run()
-      .catch((error: unknown) => log.warn(`shadow engines: ${String(error)}`))
+      .catch((error: unknown) => log.warn(`shadow engines: ${errorText(error)}`))
       .finally(() => {
         running = undefined;
         if (waiting.size > 0 && !isClosed) start();

@@ -5,7 +5,7 @@ import type { Shell } from "../../terminal/shell.ts";
 const PLACES = `
 A place is one of:
   files           this home
-  a folder        another home; one that is not there is made
+  a folder        another home (/path, ./name); one that is not there is made
   postgres        the database of storage.url, or of CLEW_STORAGE_URL
   postgres://...  another one; others see what is typed, and the password in it
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { planCopy } from "./plan-copy.ts";
 
@@ -26,4 +27,18 @@ describe("a copy", () => {
       expect(plan("files", address).kind).toBe("refused");
     },
   );
+
+  it.each(["mysql", "Postgres", "file", "S3:bucket"])(
+    "to %s makes no folder of that name, unless it is written as a path",
+    (word) => {
+      const refused = plan(word);
+      expect(refused.kind === "refused" && refused.problem).toContain(`./${word}`);
+      expect(plan("postgres", word).kind).toBe("refused");
+      expect(plan(`./${word}`)).toMatchObject({ kind: "out", home: resolve(word) });
+    },
+  );
+
+  it.each([".", "..", "../a", "a/b", "/a"])("to %s is one to a folder", (path) => {
+    expect(plan(path)).toMatchObject({ kind: "out", home: resolve(path) });
+  });
 });

@@ -27,6 +27,12 @@ export function planCopy({
       kind: "refused",
       problem: `${addressScheme(strange)} is no place of sessions: say "files", "postgres", an address that begins with postgres://, or a folder.`,
     };
+  const word = [to, from].find((text) => text !== undefined && isBareWord(text));
+  if (word !== undefined)
+    return {
+      kind: "refused",
+      problem: `"${word}" is neither "files" nor "postgres"; a folder of that name is written ./${word}.`,
+    };
   const target = placeOf(to, home);
   const opposite = target.kind === "files" ? "postgres" : "files";
   const source = placeOf(from ?? opposite, home);
@@ -51,6 +57,12 @@ function placeOf(text: string, home: string): CopyPlace {
 
 const addressScheme = (text: string): string | undefined =>
   /^[a-z][a-z\d+.-]+:\/\//i.exec(text)?.[0];
+
+/** It may be a folder, or a word that was meant to be another: whoever means a folder says so. */
+const isBareWord = (text: string): boolean =>
+  !/[/\\]/.test(text) &&
+  !/^(?:files|postgres|\.{1,2})$/.test(text) &&
+  !/^postgres(?:ql)?:/i.test(text);
 
 const isOtherAddress = (text: string): boolean =>
   addressScheme(text) !== undefined && !/^postgres(?:ql)?:/i.test(text);
