@@ -40,6 +40,12 @@ export {
   storeStatus,
 } from "./library/operate.ts";
 export {
+  type FreeNumbers,
+  numbersInRows,
+  type RowNumbers,
+  renumberedRows,
+} from "./library/renumber.ts";
+export {
   type NamedSession,
   openSessionRows,
   rowsBesides,

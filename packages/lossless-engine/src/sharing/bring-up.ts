@@ -5,7 +5,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "../store/conversations.ts";
 import type { SharedMessage } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
-import { areTaken } from "../store/take-over.ts";
+import { areTaken, holdersOf } from "../store/take-over.ts";
 import { type OwnRows, ownRows } from "./own-rows.ts";
 import { planSharing, type Shared, type SharingPlan, sharedIn } from "./plan-sharing.ts";
 import { takeOver } from "./take-over.ts";
@@ -41,17 +41,46 @@ export interface Unusable {
 /** What there is to read of a session. */
 export type ReadRows = Pick<SessionRows, "load" | "lines">;
 
-/** Ended in the middle, it is begun again by the next. Throws STORAGE_FAILED. */
+/**
+ * Ended in the middle, it is begun again by the next. `movesOthers`: sessions that have its numbers
+ * here get theirs, where those are shared as others. Throws STORAGE_FAILED.
+ */
 export async function bringUp(
   store: Store,
   session: OwnedSession,
   port: Pick<SessionRows, "load" | "lines" | "beside">,
+  { movesOthers = false } = {},
 ): Promise<BroughtUp> {
-  return bringUpAs(store, session, port, async ({ family }) => {
-    for (const sessionId of family)
-      await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
-  });
+  const bring = () =>
+    bringUpAs(store, session, port, async ({ family }) => {
+      for (const sessionId of family)
+        await bringBefore(store, { ...session, sessionId }, port.beside(sessionId));
+    });
+  const brought = await bring();
+  if (brought.kind !== "apart" || !movesOthers) return brought;
+  const numbers = numbersOf(sharedIn(await port.load()));
+  for (const other of await patiently(() => holdersOf(store, session, numbers)))
+    await bringWhereElsewhere(store, other, port.beside(other.sessionId));
+  return bring();
 }
+
+/** What is shared of a session, where it has another place here than that says. */
+async function bringWhereElsewhere(
+  store: Store,
+  session: OwnedSession,
+  port: ReadRows,
+): Promise<void> {
+  const { conversation } = sharedIn(await port.load());
+  const place = await patiently(() => store.read((sql) => placeOf(sql, session)));
+  if (conversation === null || conversation === place?.conversation) return;
+  await bringBeside(store, session, port);
+}
+
+const numbersOf = ({ conversation, messages, summaries }: Shared) => ({
+  conversation: conversation ?? 0,
+  messages: [...messages.keys()],
+  summaries: [...summaries.keys()],
+});
 
 /** The same of a session that is not open, whatever was said before it was begun anew. */
 export const bringBeside = (
@@ -108,11 +137,6 @@ async function takeWhereFree(
   }: { port: ReadRows; plan: Exclude<SharingPlan, { kind: "keep" }>; shared: Shared },
 ): Promise<readonly SharedMessage[] | null> {
   const conversation = shared.conversation!;
-  const numbers = {
-    conversation,
-    messages: [...shared.messages.keys()],
-    summaries: [...shared.summaries.keys()],
-  };
-  if (await patiently(() => areTaken(store, session, numbers))) return null;
+  if (await patiently(() => areTaken(store, session, numbersOf(shared)))) return null;
   return takeOver(store, session, { port, plan, shared, conversation });
 }

@@ -177,7 +177,7 @@ async function catchUpWith(
   session: OwnedSession,
   { shared: port, opening, told }: { shared: SessionRows; opening: Opening; told: Told },
 ): Promise<void> {
-  const brought = await bringUp(store, session, port);
+  const brought = await bringUp(store, session, port, { movesOthers: true });
   if (brought.kind === "kept") {
     const { own, shared } = brought;
     opening.mark = own?.mark;

@@ -39,6 +39,33 @@ export const areTaken = (
     );
   });
 
+/** The other sessions of the database that have some of these numbers. */
+export const holdersOf = (
+  store: Store,
+  session: OwnedSession,
+  { conversation, messages, summaries }: Parameters<typeof areTaken>[2],
+): OwnedSession[] =>
+  store.read((sql) => {
+    const own = placeOf(sql, session)?.conversation ?? 0;
+    return sql(`
+      SELECT session_id, session_key FROM transcript WHERE owner = ?1 AND conversation != ?2 AND (
+        conversation = ?3
+        OR conversation IN (
+          SELECT conversation FROM link WHERE message IN (SELECT value FROM json_each(?4)))
+        OR conversation IN (
+          SELECT conversation FROM summary WHERE id IN (SELECT value FROM json_each(?5)))
+      ) ORDER BY id
+    `)
+      .all(
+        ...[session.owner ?? "", own, conversation],
+        ...[JSON.stringify(messages), JSON.stringify(summaries)],
+      )
+      .map(({ session_id, session_key }) => ({
+        ...{ sessionId: String(session_id), sessionKey: String(session_key) },
+        ...(session.owner !== undefined && { owner: session.owner }),
+      }));
+  });
+
 /** Takes away what a session's conversation holds, so that all of it can be stored again. */
 export const emptyConversation = (
   store: Store,

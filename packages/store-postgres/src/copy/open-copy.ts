@@ -19,7 +19,7 @@ import {
   openDatabase,
   type Statement,
 } from "../database.ts";
-import { type EngineRow, loadRows, reserveNumbers } from "../engine-rows.ts";
+import { type EngineRow, loadRows, loadRowsOfMany, reserveNumbers } from "../engine-rows.ts";
 import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { createJobRows, type JobRows } from "../jobs/job-rows.ts";
@@ -135,6 +135,14 @@ export interface PostgresCopy {
   engineRows(session: SessionOf, engine: string): Promise<EngineRow[]>;
   /** Ids of the engines that have something beside sessions. */
   rowEngines(): Promise<string[]>;
+  /** The same of several sessions of an agent, each of those that have some. */
+  engineRowsOfMany(of: {
+    agentId: string;
+    sessionIds: string[];
+    engine: string;
+  }): Promise<ReadonlyMap<string, readonly EngineRow[]>>;
+  /** The first of so many numbers of a kind that nobody else gets. */
+  reserveNumbers(kind: string, count: number): Promise<number>;
   /** From now on numbers of a kind that gateways ask for are above this one. */
   keepNumbers(kind: string, last: number): Promise<void>;
   /** Messages that wait, in order. */
@@ -403,6 +411,8 @@ function reading(
         ...{ line: row.line, engineId: row.engine_id, change: row.change },
       })),
     engineRows: (session, engine) => loadRows(database, { ...session, engine }),
+    engineRowsOfMany: (of) => loadRowsOfMany(database, of),
+    reserveNumbers: (kind, count) => reserveNumbers(database, kind, { count, above: 0 }),
     rowEngines: async () => (await database.ask(ROW_ENGINES, [])).map(({ engine }) => engine),
     keepNumbers: async (kind, last) =>
       void (await reserveNumbers(database, kind, { count: 0, above: last })),

@@ -174,7 +174,7 @@ function isDone({ copied, deleted, files, left }: CopyResult, isCheck: boolean):
 const MOST_NAMED = 20;
 
 function describe(
-  { copied, same, ahead, deleted, files, bytes, left, stays }: CopyResult,
+  { copied, same, ahead, deleted, files, bytes, left, renumbered, stays }: CopyResult,
   { source, target }: { source: string; target: string },
   isCheck: boolean,
 ): string[] {
@@ -192,6 +192,10 @@ function describe(
   if (ahead.length > 0) lines.push(`Went on there since, and stay so: ${named(ahead)}.`);
   if (deleted.length > 0)
     lines.push(`Deleted in the database, and not copied anew: ${named(deleted)}.`);
+  if (renumbered.length > 0)
+    lines.push(
+      `Messages and summaries got other numbers, the same at every gateway, as another home's have theirs; what earlier answers name by number is to be found by words: ${named(renumbered)}.`,
+    );
   for (const { what, why } of stays) lines.push(`${what}: ${why}.`);
   if (left.length > 0) lines.push(`Not copied: ${counted(left.length, "thing")}.`);
   for (const { what, why } of left) lines.push(`  ${shortName(what)}: ${why}.`);

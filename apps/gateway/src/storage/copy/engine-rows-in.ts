@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { EngineRow, FoundRecord, PostgresCopy, RowsToPut } from "@clew/store-postgres";
 import { type EngineStores, type NamedSession, ROWS_ENGINE } from "./engine-stores.ts";
+import { underFreeNumbers } from "./free-numbers.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./plan-session.ts";
 import { CHANGED, type CopyIn } from "./result.ts";
@@ -27,12 +28,25 @@ export async function rowsInHome(
 const printOf = (rows: readonly EngineRow[]): string =>
   hash("sha256", JSON.stringify(rows.map(({ kind, key, body }) => [kind, key, body]).sort()));
 
-/** Pure. They take the place of all that the database has of them, as files went on. */
-export const wholeRows = (own: RowsInHome | null): RowsToPut[] =>
-  own === null ? [] : [{ engine: ROWS_ENGINE, rows: own.rows, isAll: true }];
+/**
+ * They take the place of all that the database has of them, as files went on. Numbers are kept from
+ * being given first, so that nobody gets one that is in them.
+ */
+export async function wholeRows(
+  request: Pick<CopyIn, "copy" | "homeId">,
+  known: Known,
+  { own, ...session }: { agentId: string; sessionId: string; own: RowsInHome | null },
+): Promise<{ rows: RowsToPut[]; isRenumbered: boolean }> {
+  if (own === null) return { rows: [], isRenumbered: false };
+  await keepNumbers(request.copy, known, own);
+  const { rows, isRenumbered } = await underFreeNumbers(request, known, {
+    ...session,
+    rows: own.rows,
+  });
+  return { rows: [{ engine: ROWS_ENGINE, rows, isAll: true }], isRenumbered };
+}
 
-/** Before the rows are there, so that nobody gets a number that is in them. */
-export async function keepNumbers(
+async function keepNumbers(
   copy: Pick<PostgresCopy, "keepNumbers">,
   known: Pick<Known, "numbers">,
   own: RowsInHome | null,
@@ -45,17 +59,18 @@ export async function keepNumbers(
 }
 
 /** What became of the rows of a session that is the same on both sides otherwise. */
-export type RowsCopied = "same" | "copied" | { why: string };
+export type RowsCopied = "same" | "copied" | "renumbered" | { why: string };
 
 /**
  * A model may have been asked for words behind the last turn, or an earlier version copied without
  * rows. What the database has besides is right: whoever had the session stored it.
  */
 export async function copyRowsAlone(
-  { copy, homeId, isCheck, engines }: CopyIn,
+  request: CopyIn,
   known: Known,
   { record, names: { key } }: { record: FoundRecord; names: Names },
 ): Promise<RowsCopied> {
+  const { copy, homeId, isCheck, engines } = request;
   const { agentId, sessionId } = record;
   const own = await rowsInHome(engines, { agentId, sessionId, sessionKey: key });
   if (own === null || own.print === record.rows) return "same";
@@ -75,10 +90,16 @@ export async function copyRowsAlone(
   try {
     const { found } = claim.session;
     if (found.sessionId !== sessionId || found.step !== record.step) return { why: CHANGED };
-    await keepNumbers(copy, known, own);
-    const rows = [{ engine: ROWS_ENGINE, rows: await besides(), isAll: false }];
+    const stored = await copy.engineRows({ agentId, sessionId }, ROWS_ENGINE);
+    const whole = await wholeRows(request, known, { agentId, sessionId, own });
+    // What is there already has the numbers that all gateways know.
+    const isFirst = stored.length === 0;
+    const isRenumbered = isFirst && whole.isRenumbered;
+    const rows = isFirst
+      ? whole.rows
+      : [{ engine: ROWS_ENGINE, rows: await besides(), isAll: false }];
     const isStored = await claim.session.putRows({ home: homeId, print: own.print, rows });
-    return isStored ? "copied" : { why: CHANGED };
+    return isStored ? (isRenumbered ? "renumbered" : "copied") : { why: CHANGED };
   } finally {
     await claim.session.release();
   }

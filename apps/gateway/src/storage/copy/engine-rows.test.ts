@@ -146,6 +146,42 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(await copy(home, into(url))).toMatchObject({ code: 0, copied: [], left: [] });
     });
 
+    it("gets other numbers where another home has its own, the same ones at every gateway", {
+      timeout: 120_000,
+    }, async () => {
+      const url = await testDatabase();
+      const homes = [await temporaryHome(), await temporaryHome()];
+      for (const [at, home] of homes.entries()) {
+        const gateway = await onFiles(home);
+        await talk(gateway, `of-${at}`, 14, 100 * at);
+        await gateway.stop();
+      }
+      const before = homes.map(keptByLossless);
+      expect(before[0]!.messages[0]!.seq).toBe(before[1]!.messages[0]!.seq);
+      expect(await copy(homes[0]!, into(url))).toMatchObject({ code: 0, renumbered: [] });
+      const second = await copy(homes[1]!, into(url));
+      expect(second).toMatchObject({ code: 0, renumbered: ["agent:main:of-1"] });
+      expect(await copy(homes[1]!, into(url))).toMatchObject({ code: 0, copied: [] });
+      const { summaries } = before[1]!;
+      const told = [];
+      for (const home of [...homes, await temporaryHome()]) {
+        const gateway = await onPostgres(home, url);
+        for (const session of ["of-0", "of-1"]) await talk(gateway, session, 1, 300);
+        await gateway.stop();
+        told.push(keptByLossless(home));
+      }
+      const numbers = ({ messages }: ReturnType<typeof keptByLossless>) =>
+        new Map(messages.map(({ id, seq }) => [id, Number(seq)]));
+      const last = numbers(told[2]!);
+      expect(new Set(last.values()).size).toBe(last.size);
+      for (const each of told)
+        for (const [id, seq] of numbers(each)) expect([id, seq]).toEqual([id, last.get(id)]);
+      // Those of the first home are as they were, and no model is asked for words again.
+      for (const { id, seq } of before[0]!.messages) expect(last.get(id)).toBe(Number(seq));
+      const words = new Set(told[2]!.summaries.map((each) => each.words));
+      for (const each of summaries) if (Number(each.asked) > 0) expect(words).toContain(each.words);
+    });
+
     it("is the same where the copy was killed at any moment, each way", {
       timeout: 120_000 + KILLS * 10_000,
     }, async () => {

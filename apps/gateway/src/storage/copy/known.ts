@@ -1,6 +1,15 @@
 // Knows what a database has of sessions before a home is copied into it.
 import type { CopySummary, FoundFile, FoundRecord, PostgresCopy } from "@clew/store-postgres";
 
+/** Numbers of an agent's sessions, by whose they are. */
+export interface TakenNumbers {
+  /** Session and name of the message. */
+  messages: Map<number, { of: string; name: string }>;
+  /** Session and name of its first message. */
+  conversations: Map<number, { of: string; first: string | undefined }>;
+  summaries: Map<number, { of: string; conversation: number | null }>;
+}
+
 /** What the database has. */
 export interface Known {
   byId: Map<string, CopySummary>;
@@ -14,6 +23,8 @@ export interface Known {
   kept: Map<string, FoundFile>;
   /** Up to where numbers of each kind are nobody's to give, as far as this copy saw to it. */
   numbers: Map<string, number>;
+  /** By agent: numbers that sessions have, where some may be of another home. */
+  taken: Map<string, TakenNumbers>;
 }
 
 export const idOf = (agentId: string, id: string): string => `${agentId}\n${id}`;
@@ -32,6 +43,7 @@ export async function knownIn(copy: PostgresCopy, homeId: string): Promise<Known
     files: new Map(files.map((file) => [file.place, stampOf(file)])),
     kept: new Map(files.map((file) => [file.place, file])),
     numbers: new Map(),
+    taken: new Map(),
   };
 }
 

@@ -19,12 +19,24 @@ export interface CopyResult {
   bytes: number;
   /** What could not be copied. */
   left: LeftBehind[];
+  /** Keys of those whose messages got other numbers, as another home's have theirs. */
+  renumbered: string[];
   /** What is of its home alone, and stays there. */
   stays: LeftBehind[];
 }
 
 export const nothingYet = (): CopyResult => ({
-  ...{ copied: [], same: 0, ahead: [], deleted: [], files: 0, bytes: 0, left: [], stays: [] },
+  ...{
+    copied: [],
+    same: 0,
+    ahead: [],
+    deleted: [],
+    files: 0,
+    bytes: 0,
+    left: [],
+    renumbered: [],
+    stays: [],
+  },
 });
 
 /** How a copy is done. */

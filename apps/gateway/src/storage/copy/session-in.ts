@@ -2,13 +2,7 @@
 import { hash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import type { CopySummary, PostgresCopy } from "@clew/store-postgres";
-import {
-  copyRowsAlone,
-  keepNumbers,
-  type RowsCopied,
-  rowsInHome,
-  wholeRows,
-} from "./engine-rows-in.ts";
+import { copyRowsAlone, type RowsCopied, rowsInHome, wholeRows } from "./engine-rows-in.ts";
 import { heldBy } from "./held-by.ts";
 import { idOf, type Known } from "./known.ts";
 import { type Names, needsCommon, planSession } from "./plan-session.ts";
@@ -63,12 +57,17 @@ export async function copySession(
     else if (plan.kind === "conflict")
       result.left.push({ what: names.key, why: CONFLICTS[plan.why] });
     else if (plan.kind === "copy") {
-      const why = await store(request, known, {
-        ...{ given, lines, stamped, database, stored: plan.stored, isKnown: plan.isKnown },
-        known: own,
-        names: plan.names,
-        record: { agentId, sessionId, print, ...names, rows: null },
-      });
+      const why = await store(
+        request,
+        known,
+        {
+          ...{ given, lines, stamped, database, stored: plan.stored, isKnown: plan.isKnown },
+          known: own,
+          names: plan.names,
+          record: { agentId, sessionId, print, ...names, rows: null },
+        },
+        result,
+      );
       if (why !== undefined) result.left.push({ what: names.key, why });
       else {
         result.copied.push(plan.names.key);
@@ -84,7 +83,10 @@ export async function copySession(
 function noteRows(copied: RowsCopied, { key }: Names, result: CopyResult): void {
   if (copied === "same") result.same += 1;
   else if (copied === "copied") result.copied.push(key);
-  else result.left.push({ what: key, why: copied.why });
+  else if (copied === "renumbered") {
+    result.copied.push(key);
+    result.renumbered.push(key);
+  } else result.left.push({ what: key, why: copied.why });
 }
 
 const CONFLICTS = {
@@ -115,10 +117,12 @@ async function commonOf(
 
 /** Why it was not stored; undefined: it was. */
 async function store(
-  { copy, homeId, isCheck, engines }: CopyIn,
+  way: CopyIn,
   known: Known,
   request: Omit<StoreRequest, "engineRows">,
+  result: CopyResult,
 ): Promise<string | undefined> {
+  const { copy, homeId, isCheck, engines } = way;
   const { database, record, given } = request;
   const { agentId, sessionId } = record;
   const { key } = request.names;
@@ -140,12 +144,13 @@ async function store(
       found.step === (database?.step ?? found.step);
     if (!isAsPlanned) return CHANGED;
     const own = await rowsInHome(engines, { agentId, sessionId, sessionKey: record.key });
-    await keepNumbers(copy, known, own);
+    const { rows, isRenumbered } = await wholeRows(way, known, { agentId, sessionId, own });
     const isStored = await session.put({
       ...{ home: homeId, record: { ...record, rows: own?.print ?? null } },
-      session: await sessionToPut(copy, homeId, { ...request, engineRows: wholeRows(own) }),
+      session: await sessionToPut(copy, homeId, { ...request, engineRows: rows }),
     });
     if (!isStored) return CHANGED;
+    if (isRenumbered) result.renumbered.push(key);
   } finally {
     await session.release();
   }
