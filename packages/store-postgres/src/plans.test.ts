@@ -126,6 +126,11 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await store.engineRows({ agentId: "main", sessionId: log.session.sessionId }, "engine");
     const some = { agentId: "main", sessionIds: [log.session.sessionId, "none"], engine: "engine" };
     expect([...(await store.engineRowsOfMany(some)).keys()]).toEqual([log.session.sessionId]);
+    const begun = some.sessionIds.map((sessionId) => ({ agentId: "main", sessionId }));
+    const [beginning, none] = await store.beginnings(begun, "engine");
+    expect(beginning!.said.length).toBeGreaterThan(0);
+    expect(beginning!.rows.length).toBeGreaterThan(0);
+    expect(none).toEqual({ said: [], rows: [] });
     expect(await store.hasEngineRows({ agentId: "main", key: "none" }, "engine")).toBe(false);
     expect(await store.takeDuty("duty")).toEqual({ kind: "own" });
     expect(await store.dutyOwner("duty")).toBe("http://asks");
