@@ -43,8 +43,8 @@ describe("rows under other numbers", () => {
     expect(places(moved)).toEqual(messages.map((_, at) => [5_000 + at, `m${at}`]));
     expect(sharedIn(moved).conversation).toBe(70);
     const words = (rows: readonly EngineRow[]) =>
-      [...sharedIn(rows).summaries.values()].map(({ words: said, asked, days }) => [
-        ...[said, asked, days],
+      [...sharedIn(rows).summaries.values()].map(({ words: said, asked, messages: many }) => [
+        ...[said, asked, many],
       ]);
     expect(words(moved)).toEqual(words(all));
     const rows = sessions.machine();

@@ -52,7 +52,13 @@ export function renumberedRows(
   const earlier = new Map([...before.summaries].map(([id, said]) => [rangeOf(said), id]));
   const moved = [...own.summaries].map(([id, said]) => {
     const range = { first: from(Number(said.first)), last: to(Number(said.last)) };
-    return { id, said: { ...said, ...range } };
+    // What is quoted of messages names them.
+    const days = JSON.stringify(
+      JSON.parse(String(said.days), (key, value) =>
+        key === "seq" && typeof value === "number" ? (places.get(value) ?? value) : value,
+      ),
+    );
+    return { id, said: { ...said, ...range, days } };
   });
   const ids = new Map(
     moved.map(({ id, said }, at) => [id, earlier.get(rangeOf(said)) ?? free.summary + at]),
