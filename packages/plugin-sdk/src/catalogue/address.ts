@@ -55,8 +55,8 @@ export function secretsInAddress(address: string): string[] {
 export const SECRET_NAME = /key|token|secret|passw|auth|cookie|credential|signature|^sig$|^code$/i;
 
 /**
- * User and password up to the last "@": whoever pasted a password into it did not write "#", "/" and
- * "?" as they have to be.
+ * User and password up to the last "@": whoever pasted a password into it did not write "#", "/"
+ * and "?" as they have to be.
  */
 function ofDatabase(address: string): string[] {
   const [, user = "", password = ""] = /^postgres(?:ql)?:\/\/([^:@]*):(.*)@/is.exec(address) ?? [];

@@ -30,8 +30,8 @@ export interface DoorTurn {
   /** Aborted when nobody is to hear the end: whoever asked has gone, or it is ended here. */
   gone: AbortSignal;
   /**
-   * Aborted when whoever asked has gone; also after the end, where another gateway passed the answer
-   * on, and was gone before its client had all of it.
+   * Aborted when whoever asked has gone; also after the end, where another gateway passed the
+   * answer on, and was gone before its client had all of it.
    */
   left: AbortSignal;
   sketch: RequestSketch;
