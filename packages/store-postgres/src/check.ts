@@ -310,7 +310,7 @@ function whyNot(error: unknown, { host, user, database }: Place): string {
   if (code === "57P03")
     return `PostgreSQL at ${host} is starting or ending; try again in a moment.`;
   const why = error instanceof Error ? firstSentence(error.message) : "";
-  const tls = whyNoTls(code, why, host);
+  const tls = whyNoTls(code, host);
   if (tls !== null) return tls;
   return `Nobody answers as PostgreSQL at ${host}${code === "" ? "" : ` (${code})`}${why === "" ? "" : `: ${why}`}; start the server, or correct the address.`;
 }

@@ -15,15 +15,13 @@ export function withPlainMode(url: string): string {
 const UNTRUSTED =
   /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_[A-Z_]+|CERT_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
-/** Null: it has nothing to do with TLS. `message`: of the driver. */
-export function whyNoTls(code: string, message: string, host: string): string | null {
+/** Null: it has nothing to do with certificates. */
+export function whyNoTls(code: string, host: string): string | null {
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
     return `The certificate of PostgreSQL at ${host} is of another host (${code}); name the one that it is of in storage.url, or give the server one of its own.`;
   if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
     return `The certificate of PostgreSQL at ${host} is not valid today (${code}); renew it.`;
   if (UNTRUSTED.test(code))
     return `PostgreSQL at ${host} answers with a certificate that nobody vouches for here (${code}); name the file of the authority that signed it in storage.url: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem.`;
-  if (/does not support SSL/.test(message))
-    return `PostgreSQL at ${host} speaks no TLS, which sslmode in storage.url asks for; turn it on there (ssl = on, with a certificate), or take sslmode away.`;
   return null;
 }
