@@ -1,4 +1,4 @@
-// Reads how sessions begin, many of them by one statement, for lists that tell what they are about.
+// Reads how many sessions begin by one statement, for lists.
 import type { Database, Statement } from "./database.ts";
 
 /** How a session begins. */

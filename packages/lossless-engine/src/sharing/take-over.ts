@@ -36,7 +36,8 @@ interface TakingOver {
 
 /**
  * Ended in the middle, it is begun again with the next opening. A message that is there under
- * another number gives it up: all of the conversation is made anew then. Messages that nobody tells.
+ * another number gives it up: all of the conversation is made anew then. Gives messages that nobody
+ * tells.
  */
 export async function takeOver(
   store: Store,

@@ -1,4 +1,4 @@
-// By what that which leads a request is known again: system prompt, instructions, tools' rules.
+// Decides by what the system prompt of a request is known again.
 import { isRecord } from "@clew/plugin-sdk/host";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorRequest, DoorWire } from "../wires/door-wire.ts";
