@@ -169,12 +169,13 @@ function matchedByEnd(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const following = messages.slice(index + 1);
+    const isNewest = index === messages.length - 1;
     const ends = known.endsAt(hash).filter((end) => {
       if (wantsStored && !isStored(end)) return false;
-      return mayBe(end) && !(isOfText(known, end) && following.length > 0);
+      return mayBe(end) && (isNewest || !isOfText(known, end));
     });
     if (ends.length === 0) continue;
+    const following = messages.slice(index + 1);
     const fitting = ends
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ end, fit }) => {
