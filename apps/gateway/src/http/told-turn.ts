@@ -143,19 +143,37 @@ function behindStored(
   const tell = async () => {
     if (!hasHeardEnd(since)) tellRestarted(stream, since, since.entryId);
     for (const message of messages) tellStored(stream, message);
-    const known = new Set(messages.map(({ entryId }) => entryId));
-    if (running !== undefined)
+    if (running !== undefined) {
+      const known = knownOf(running, { stored: messages, since });
       return told({ ...listener, since: undefined }, running, known).tell();
+    }
     const last = messages.at(-1)?.entryId ?? since.entryId;
     return tellOver(listener, { ending, cost: null }, storedPlace(last, END));
   };
   return { kind: "told", isLive: running !== undefined, tell };
 }
 
+/**
+ * What is told of a turn by what is stored, and what was heard of it before: a ring that goes on
+ * with it elsewhere tells all of it, and may have begun to only by the time that it is asked.
+ */
+function knownOf(
+  ring: TurnRing,
+  { stored, since }: { stored: readonly { entryId: string }[]; since: EventPlace },
+): IsKnown {
+  const told = new Set(stored.map(({ entryId }) => entryId));
+  const heardUpTo = () => (since.entryId === null ? undefined : ring.numberOf(since.entryId));
+  return (entryId) => told.has(entryId) || (ring.numberOf(entryId) ?? END) <= (heardUpTo() ?? 0);
+}
+
+type IsKnown = (entryId: string) => boolean;
+
+const NOTHING_KNOWN: IsKnown = () => false;
+
 function told(
   listener: Listener,
   ring: TurnRing<TurnOver>,
-  known: ReadonlySet<string> = new Set(),
+  known = NOTHING_KNOWN,
 ): Extract<Followed, { kind: "told" }> {
   const tell = async () => {
     await tellRing(listener, ring, null, known);
@@ -169,7 +187,7 @@ async function tellRing(
   { stream, since, left }: Listener,
   ring: TurnRing<TurnOver>,
   from: ToldFrom | null,
-  known: ReadonlySet<string> = new Set(),
+  known = NOTHING_KNOWN,
 ): Promise<void> {
   const place = (number: number) => formatPlace(placeIn(ring, number));
   const restart = (keeps: string | null, number: number) =>
@@ -177,7 +195,7 @@ async function tellRing(
   const send = ({ number, event }: NumberedEvent) => {
     const isOwn = from !== null && event.type === "message" && event.entryId === from.entryId;
     if (isOwn) return stream.send({ type: "accepted", entryId: from.entryId }, place(number));
-    if ("entryId" in event && known.has(event.entryId)) return;
+    if ("entryId" in event && known(event.entryId)) return;
     if (from === null && event.type === "accepted")
       return stream.send({ ...event, ...promptOf(ring) }, place(number));
     const shown = shownOf(event);

@@ -136,9 +136,14 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
       one.child.kill("SIGKILL");
       await once(one.child, "exit");
       const back = all(await send(urlOf(two), id));
-      const followingBack = all(await follow(urlOf(two), id));
+      // Some before it goes on, some while it is looked at what is stored, and some behind that.
+      const followingBack = [0, 100, 500, 1000, 1500, 2000, 2500].map(async (ms) => {
+        await after(ms);
+        return all(await follow(urlOf(two), id));
+      });
       const again = await model.asked();
       again.say("The whole reply.");
+      await after(1000);
       again.finish();
       const [sent, followed] = [await across, await following];
       const wanted = whatIsHeard(sent);
@@ -148,7 +153,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
       expect(wanted.filter(({ type }) => type === "message")).toHaveLength(3);
       expect(wanted.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
       expect(whatIsHeard(followed).map(withoutPrompt)).toEqual(wanted);
-      for (const missed of [await back, await followingBack]) {
+      for (const missed of [await back, ...(await Promise.all(followingBack))]) {
         expect(missed.find(({ type }) => type !== "waiting")).toMatchObject({ type: "restarted" });
         expect(whatIsHeard([...heard.events, ...behind, ...missed])).toEqual(wanted);
       }
