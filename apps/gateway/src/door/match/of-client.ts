@@ -1,4 +1,4 @@
-// Whether a request comes from the client whose session it is.
+// Decides whether a request comes from the client whose session it is.
 import { beginsAlike } from "./head.ts";
 import type { KnownSession } from "./known-requests.ts";
 import type { RequestSketch } from "./sketch.ts";

@@ -10,6 +10,7 @@ import { copyLoose } from "./files-out.ts";
 import { copyIndex, NAME_TAKEN, noteCopies, removeDeleted } from "./index-out.ts";
 import { copyJobsOut } from "./jobs-out.ts";
 import { isLostObject } from "./lost-object.ts";
+import { planTakenNames } from "./plan-index.ts";
 import { copyParts } from "./reports-out.ts";
 import { type CopyOut, type CopyResult, nothingYet } from "./result.ts";
 import { copySession, type OutRequest } from "./session-out.ts";
@@ -82,22 +83,15 @@ async function copyUnlessLost(
   }
 }
 
-/**
- * Whether a session's name is that of another one in files, which stays: nothing of the session
- * would be found there. One that was copied before gives its name up.
- */
+/** Asked before anything of a session is written: nothing of it would be found there. */
 async function namesTaken(
   home: string,
   agentId: string,
   copied: readonly { agentId: string; sessionId: string }[],
 ): Promise<(session: CopySummary) => boolean> {
-  const own = copied.filter((each) => each.agentId === agentId);
-  const known = new Set(own.map(({ sessionId }) => sessionId));
+  const ids = copied.flatMap((each) => (each.agentId === agentId ? [each.sessionId] : []));
   const index = await completeIndex(home, agentId, (await readIndex(home, agentId)) ?? {});
-  return ({ key, sessionId }) => {
-    const there = Object.hasOwn(index, key) ? index[key]!.sessionId : sessionId;
-    return there !== sessionId && !known.has(there);
-  };
+  return planTakenNames(index, new Set(ids));
 }
 
 /** What engines keep in the database, and have in no file afterwards. */

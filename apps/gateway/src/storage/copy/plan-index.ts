@@ -48,3 +48,14 @@ export function planIndex({ index, completed, sessions, deleted }: IndexRequest)
   const after = Object.fromEntries(entries);
   return { index: after, isChanged: !isDeepStrictEqual(after, index), taken };
 }
+
+/**
+ * Pure. Whether a session's name is that of another one in files, which stays. One of `copied`, which
+ * came from the database or was copied into it, gives its name up.
+ */
+export const planTakenNames =
+  (index: SessionIndex, copied: ReadonlySet<string>) =>
+  ({ key, sessionId }: { key: string; sessionId: string }): boolean => {
+    const there = Object.hasOwn(index, key) ? index[key]!.sessionId : sessionId;
+    return there !== sessionId && !copied.has(there);
+  };
