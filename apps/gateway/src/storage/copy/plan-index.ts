@@ -50,8 +50,8 @@ export function planIndex({ index, completed, sessions, deleted }: IndexRequest)
 }
 
 /**
- * Pure. Whether a session's name is that of another one in files, which stays. One of `copied`, which
- * came from the database or was copied into it, gives its name up.
+ * Pure. Whether a session's name is that of another one in files, which stays. One of `copied`,
+ * which came from the database or was copied into it, gives its name up.
  */
 export const planTakenNames =
   (index: SessionIndex, copied: ReadonlySet<string>) =>
