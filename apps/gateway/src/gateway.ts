@@ -451,7 +451,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         const found = await store.find(key);
         if (found === null) throw await store.notFound(text);
         await waiting.clear(key);
+        // Since then a client may have gone on in it.
+        if (underWay.busy().has(key)) throw sessionInUse(key);
         await store.remove(key);
+        door.forget(key);
         return found;
       });
       reports.deleted(agentOf(key));

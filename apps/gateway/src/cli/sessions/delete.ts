@@ -1,7 +1,10 @@
 // Runs `clew sessions delete`, which takes sessions away with the files that are their own.
 import { existsSync } from "node:fs";
 import { shortName } from "../../sessions/keys.ts";
+import type { SessionSummary } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
+import { doorJournalFile } from "../../sessions/paths.ts";
+import type { SessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
@@ -24,10 +27,13 @@ export async function deleteSessions(
 ): Promise<number> {
   const { sessions: store } = await storedSessions(environment);
   const keys: string[] = [];
+  const atDoor = new Set<string>();
   for (const name of names) {
     const { key } = requireSessionName(name);
-    if ((await store.find(key)) === null) throw await store.notFound(name);
+    const found = await store.find(key);
+    if (found === null) throw await store.notFound(name);
     keys.push(key);
+    if (await cameByDoor(store, found)) atDoor.add(shortName(key));
   }
   const sessions = [...new Set(keys)];
   if (yes) await removeAll(sessions, environment);
@@ -35,6 +41,7 @@ export async function deleteSessions(
   else {
     const isKept = yes && (await hasLosslessStore(environment));
     output.line(printable(describe(sessions.map(shortName), yes, isKept)));
+    for (const line of describeClients([...atDoor])) output.line(printable(line));
   }
   return EXIT.done;
 }
@@ -64,6 +71,23 @@ async function removeAll(
 async function hasLosslessStore(environment: Shell["environment"]): Promise<boolean> {
   const databases = await databasesOf(environment, undefined);
   return databases.some(({ file }) => existsSync(file));
+}
+
+/** Its client sends all of it with each request. */
+const cameByDoor = async (store: SessionStore, session: SessionSummary): Promise<boolean> =>
+  store.beginnings === undefined
+    ? existsSync(doorJournalFile(session.file))
+    : ((await store.beginnings([session])).get(session.file)?.door.length ?? 0) > 0;
+
+function describeClients(atDoor: readonly string[]): string[] {
+  if (atDoor.length === 0) return [];
+  const [which, has, brings] =
+    atDoor.length === 1
+      ? [atDoor[0]!, "its client has", "its next request begins a session"]
+      : [atDoor.join(", "), "their clients have", "the next request of each begins a session"];
+  return [
+    `${which} came by the door, and ${has} the words still: ${brings} anew, with all that it sends. End the conversation there, too.`,
+  ];
 }
 
 function describe(sessions: readonly string[], isDone: boolean, isKept: boolean): string {

@@ -50,6 +50,8 @@ export interface Recorder {
    * that its client's next request is heard as bringing it. `isBusy`: a session that is answered.
    */
   forgetUnstored(memory: DoorMemory, isBusy: (key: string) => boolean): Promise<void>;
+  /** Of a session that was deleted, nothing is to be stored any more. */
+  forget(key: string): void;
   /** What is being stored, or waits for that, by the keys of sessions: none of it is a turn. */
   storing(): ReadonlyMap<string, number>;
   /** What was answered and could not be stored, by session. */
@@ -291,7 +293,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         unstored.settle(key);
       }
     },
-    ...{ storing: sessions.counts, unstored: unstored.list },
+    ...{ storing: sessions.counts, unstored: unstored.list, forget: unstored.forget },
     settled: sessions.settled,
   };
 }

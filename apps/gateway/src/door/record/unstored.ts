@@ -22,6 +22,8 @@ export interface Unstored {
   doubted(): readonly string[];
   /** No more is known of the session than is stored. */
   settle(key: string): void;
+  /** The session is there no more. */
+  forget(key: string): void;
   /** Sessions that are answered and not wholly stored, each with why it was not at first. */
   list(): UnstoredSession[];
 }
@@ -69,6 +71,11 @@ export function createUnstored(): Unstored {
     isDoubted: (key) => doubted.has(key),
     doubted: () => [...doubted],
     settle(key) {
+      doubted.delete(key);
+      reasons.delete(key);
+    },
+    forget(key) {
+      waiting.delete(key);
       doubted.delete(key);
       reasons.delete(key);
     },

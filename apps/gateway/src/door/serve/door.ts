@@ -39,6 +39,8 @@ export interface Door {
   models(wire: DoorWire, id?: string): DoorAnswer;
   /** Sessions that others started, as their clients say. */
   started(): Promise<StartedSession[]>;
+  /** Of a session that was deleted: its client's next request begins one, with all it brings. */
+  forget(key: string): void;
   /** Counts an answer that is over. `reason`: why nobody else heard of the request. */
   answered(answer: { wire: DoorWire; status: number; reason?: string | undefined }): void;
   /** What is being stored of replies that are over, or not: by session; none of it is a turn. */
@@ -126,6 +128,10 @@ export function createDoor(given: DoorOptions): Door {
       if (!given.isHere()) return startedElsewhere();
       await parts.memory.ready();
       return startedIn(parts.memory);
+    },
+    forget(key) {
+      parts.memory.relearn(key, undefined);
+      parts.recorder.forget(key);
     },
     answered({ wire: { api }, status, reason }) {
       given.answered({ wire: api, status });
