@@ -33,8 +33,8 @@ export interface SessionRecording {
   own: readonly OwnCall[];
 }
 
-/** Ids of the calls that have a reply, in order, by the entry of the turn's prompt. */
-export type OwnCalls = ReadonlyMap<string, readonly string[]>;
+/** Ids of the calls that have a reply, by the entry of the turn's prompt and the step, from 0. */
+export type OwnCalls = ReadonlyMap<string, ReadonlyMap<number, string>>;
 
 /** Reads only. Throws SESSION_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
 export async function readSessionRecording(
@@ -51,13 +51,13 @@ export async function readSessionRecording(
     ({ report, call, row }) => walked.push({ report, call, row }),
   );
   const last = walked.at(-1)?.report;
+  const turns = planRecordedTurns(branch);
   return {
-    ...{ key, agentId, sessionId },
-    turns: planRecordedTurns(branch),
+    ...{ key, agentId, sessionId, turns },
     asItWas: planAsItWas(walked),
     tools: await readTools(folder, toolsOf(last === undefined ? [] : [last])),
     system: await readSystem(folder, last),
-    calls: planOwnCalls(walked),
+    calls: planOwnCalls(walked, turns),
     own: walked,
   };
 }
@@ -78,22 +78,43 @@ async function readSystem(folder: string, last: TurnReport | undefined): Promise
 export type OwnCall = Pick<WalkedCall, "report" | "call" | "row">;
 
 /** Pure. A call without a reply is played only where the turn ended with it. */
-export function planOwnCalls(calls: readonly OwnCall[]): OwnCalls {
-  const own = new Map<string, string[]>();
+export function planOwnCalls(calls: readonly OwnCall[], turns: readonly RecordedTurn[]): OwnCalls {
+  const places = placesOfReplies(turns);
+  const own = new Map<string, Map<number, string>>();
+  const set = (promptEntryId: string, step: number, id: string) =>
+    own.set(promptEntryId, (own.get(promptEntryId) ?? new Map()).set(step, id));
   for (const { report, call, row } of calls) {
-    const { promptEntryId, modelCalls } = report;
+    const { promptEntryId, replyEntryId, modelCalls } = report;
+    if (report.door !== undefined) {
+      // There each request has a turn of its own, and results of tools have no prompt.
+      const place = places.get(replyEntryId ?? "");
+      if (place !== undefined) set(place.promptEntryId, place.step, row.id);
+      continue;
+    }
     if (promptEntryId === null) continue;
-    const ids = row.call === 1 ? [] : (own.get(promptEntryId) ?? []);
-    if (call.error === null || row.call === modelCalls.length) ids.push(row.id);
-    own.set(promptEntryId, ids);
+    if (row.call === 1) own.delete(promptEntryId);
+    if (call.error === null || row.call === modelCalls.length)
+      set(promptEntryId, own.get(promptEntryId)?.size ?? 0, row.id);
   }
   return own;
 }
 
+/** By the entries of the replies. */
+const placesOfReplies = (turns: readonly RecordedTurn[]) =>
+  new Map(
+    turns.flatMap(({ promptEntryId, steps }) =>
+      steps.flatMap(({ replyEntryId }, step) =>
+        promptEntryId === undefined || replyEntryId === undefined
+          ? []
+          : [[replyEntryId, { promptEntryId, step }] as const],
+      ),
+    ),
+  );
+
 /** Pure. The point with the call that it stands in place of. */
 export function atOwnCall({ place, ...point }: MeasuredPoint, calls: OwnCalls) {
   const ids = place.promptEntryId === null ? undefined : calls.get(place.promptEntryId);
-  return { ...point, ofCall: ids?.[place.step] ?? null };
+  return { ...point, ofCall: ids?.get(place.step) ?? null };
 }
 
 /** What its reports tell. */

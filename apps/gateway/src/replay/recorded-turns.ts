@@ -7,6 +7,7 @@ import {
   type UserMessage,
 } from "@clew/plugin-sdk/core";
 import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { originOf } from "../sessions/origin.ts";
 
 /** One recorded model call. */
 export interface RecordedStep {
@@ -16,6 +17,8 @@ export interface RecordedStep {
    */
   before: AgentMessage[];
   reply: AssistantMessage;
+  /** The entry that first held it. Absent: it is in no transcript. */
+  replyEntryId?: string;
   /** Results of the reply's tool calls, in their order. */
   results: ToolResultMessage[];
 }
@@ -44,7 +47,7 @@ export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedT
       turns.push({ prompt, promptEntryId: entry.id, steps: [], after: [] });
     } else {
       if (turns.length === 0) turns.push({ prompt: null, steps: [], after: [] });
-      addMessage(turns.at(-1)!, message);
+      addMessage(turns.at(-1)!, message, originOf(entry));
     }
   }
   return turns.map(settleTurn);
@@ -58,10 +61,11 @@ function unstored(message: AgentMessage): AgentMessage {
   return { ...said, ...(Object.keys(rest).length > 0 && { __openclaw: rest }) } as AgentMessage;
 }
 
-function addMessage(turn: RecordedTurn, message: AgentMessage): void {
+function addMessage(turn: RecordedTurn, message: AgentMessage, entryId: string): void {
   const step = turn.steps.at(-1);
   if (message.role === "assistant") {
-    turn.steps.push({ before: turn.after.splice(0), reply: message, results: [] });
+    const before = turn.after.splice(0);
+    turn.steps.push({ before, reply: message, replyEntryId: entryId, results: [] });
   } else if (
     message.role === "toolResult" &&
     step !== undefined &&
