@@ -91,7 +91,8 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
     const said = request.atItsTurn?.(session.branch()) ?? prompt;
     if ("entryId" in said) entryId = said.entryId;
     if (entryId !== undefined || "entryId" in said) return undefined;
-    if ("keep" in said && said.keep !== undefined) await takeBackBehind(conversation, said.keep);
+    if ("keep" in said && said.keep !== undefined)
+      await takeBackBehind(conversation, said.keep, "client");
     await parts.children.tellUntold(session);
     return { prompt: { ...prompt, content: said.content } };
   });

@@ -7,7 +7,7 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import { leafBeforeUndo } from "../sessions/undo-turn.ts";
+import { isByClient, leafBeforeUndo } from "../sessions/undo-turn.ts";
 import { counted, number } from "../text/number.ts";
 import { WENT_ON } from "./left-entries.ts";
 import { degradedIn, type PlacedCall } from "./placed-call.ts";
@@ -117,10 +117,13 @@ export function describeThreads(
 }
 
 /** The newest mark stands for all: those before it left the branch with what they marked. */
-const whyTurned = (fresh: readonly TranscriptEntry[]): string =>
-  fresh.some((entry) => leafBeforeUndo(entry) !== null)
-    ? "what was said last was taken back with /undo"
-    : WENT_ON;
+function whyTurned(fresh: readonly TranscriptEntry[]): string {
+  const mark = fresh.findLast((entry) => leafBeforeUndo(entry) !== null);
+  if (mark === undefined) return WENT_ON;
+  return isByClient(mark)
+    ? "its client went on without what was said last"
+    : "what was said last was taken back with /undo";
+}
 
 const isUndo = (entry: TranscriptEntry) =>
   entry.type === "custom" && entry.customType === UNDO_RECORD;

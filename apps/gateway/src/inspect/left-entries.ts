@@ -1,7 +1,7 @@
 // Finds what was said and left the branch, and what took it from there.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { originOf } from "../sessions/origin.ts";
-import { leafBeforeUndo } from "../sessions/undo-turn.ts";
+import { isByClient, leafBeforeUndo } from "../sessions/undo-turn.ts";
 import { isMember } from "./boundaries.ts";
 
 export interface LeftEntry {
@@ -10,7 +10,7 @@ export interface LeftEntry {
   why: string;
 }
 
-/** Of an entry that no `/undo` took: a retry, an edit or a return to an earlier place did. */
+/** Of an entry that nobody took back: a retry, an edit or a return to an earlier place did. */
 export const WENT_ON = "the session went on from an earlier entry";
 
 /**
@@ -27,9 +27,10 @@ export function planLeft(
   const taken = new Map<string, string>();
   for (const mark of all) {
     let id = leafBeforeUndo(mark);
+    const how = isByClient(mark) ? "its client went on without it" : "taken back with /undo";
     const when = mark.timestamp.slice(0, 19).replace("T", " ");
     while (id != null && !here.has(id) && !taken.has(id)) {
-      taken.set(id, `taken back with /undo at ${when}`);
+      taken.set(id, `${how} at ${when}`);
       id = byId.get(id)?.parentId ?? null;
     }
   }

@@ -14,6 +14,13 @@ export function leafBeforeUndo(entry: TranscriptEntry): string | null {
   return typeof leafId === "string" ? leafId : null;
 }
 
+/** True: no command took it back, but a client that asked again or went on without it. */
+export const isByClient = (entry: TranscriptEntry): boolean =>
+  leafBeforeUndo(entry) !== null &&
+  ((entry as { data?: unknown }).data as { by?: unknown }).by === BY_CLIENT;
+
+const BY_CLIENT = "client";
+
 /** What was said in it; null: there is none, or what came after it cannot be taken back with it. */
 export type UndoneTurn = { content: string | UserBlock[] } | null;
 
@@ -49,13 +56,17 @@ export async function undoLastTurn(conversation: {
   return { content: planned.content };
 }
 
-/** What follows the first `keep` entries of the branch stays in the file alone. */
+/**
+ * What follows the first `keep` entries of the branch stays in the file alone. `by`: whose doing it
+ * is; absent: a command's.
+ */
 export async function takeBackBehind(
   {
     session: { compaction },
     state,
   }: { session: Pick<CompactableSession, "compaction">; state: SessionState },
   keep: number,
+  by?: typeof BY_CLIENT,
 ): Promise<void> {
   const branch = compaction.branch();
   const leafId = branch.at(-1)!.id;
@@ -64,7 +75,8 @@ export async function takeBackBehind(
     parentId: branch[keep - 1]?.id ?? null,
     timestamp: new Date().toISOString(),
   };
-  const mark = { type: "custom", customType: TURN_UNDO, data: { leafId } } as const;
+  const data = { leafId, ...(by !== undefined && { by }) };
+  const mark = { type: "custom", customType: TURN_UNDO, data } as const;
   await compaction.graft({ keep, leafId, entries: [placeEntry(mark, place)] });
   // What the provider measured was of another history.
   state.measurement = undefined;

@@ -104,7 +104,7 @@ async function answerTo(inspector: Inspector, question: Question): Promise<Answe
     case "find": {
       const { text, after, limit = MOST_FOUND } = question;
       const found = await inspector.find({ text, after, limit });
-      const isNowhere = found.matching === 0 && found.shownIn.length === 0;
+      const isNowhere = found.matching + found.left.length + found.shownIn.length === 0;
       return isNowhere ? null : of(found, formatFound);
     }
     case "bisect": {

@@ -138,7 +138,7 @@ export class LiveSession implements BesideReplies {
     const branch = this.#conversation.session.branch();
     const from = branch.findIndex(({ id }) => id === first.id);
     if (from >= 0 && branch.slice(from).every(isOfDoor))
-      await takeBackBehind(this.#conversation, from);
+      await takeBackBehind(this.#conversation, from, "client");
   }
 
   /** What had arrived of a reply that was ended; calls in it will have no result. */
@@ -176,7 +176,7 @@ export class LiveSession implements BesideReplies {
 
   /** The newest reply stays in the file alone, and the next one stands in its place. */
   async setReplyBeside(): Promise<void> {
-    await takeBackBehind(this.#conversation, this.#newest());
+    await takeBackBehind(this.#conversation, this.#newest(), "client");
   }
 
   /** A reply that its client did not go on with: it stays in the file alone. */
@@ -219,7 +219,7 @@ export class LiveSession implements BesideReplies {
       !ids.has(entry.id) && leafBeforeUndo(entry) === null;
     const before = branch.findLastIndex(isOther);
     const from = branch.findIndex(({ id }, at) => at > before && ids.has(id));
-    if (from >= 0) await takeBackBehind(this.#conversation, from);
+    if (from >= 0) await takeBackBehind(this.#conversation, from, "client");
   }
 
   /** Before anything is stored of a new session, so that it is found again whatever happens. */

@@ -79,7 +79,8 @@ async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryG
   await live.setReplyBeside();
   // It is sent, under another name.
   live.withheld.add(newest.id);
-  return planned.map((group) => (group.isMoved ? { ...group, entries: [newest.message] } : group));
+  const again = live.givenAt(newest.id) ?? newest.message;
+  return planned.map((group) => (group.isMoved ? { ...group, entries: [again] } : group));
 }
 
 /** What a person said last, though the client itself may have put something behind it. */
