@@ -21,6 +21,7 @@ import { noSuchReply, notTheNewest, type PlannedSession, planSession } from "./p
 import { replyId } from "./reply-id.ts";
 import { createTurnClock } from "./turn-clock.ts";
 import { isUnexpected, thrownAnswer } from "./turn-errors.ts";
+import { planUnknownResult } from "./unknown-result.ts";
 
 export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" | "newId">;
 
@@ -73,7 +74,10 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
     const request = { call, outlet, planned, newest, ask };
     const repeated = () => repeatedIn(turns, request, []);
     const refused =
-      repeated().kind === "join" ? undefined : await refusedPlace(parts, turns, request);
+      repeated().kind === "join"
+        ? undefined
+        : ((await refusedPlace(parts, turns, request)) ??
+          (await refusedResult(parts, turns, request)));
     if (refused !== undefined) return answerWith(outlet, refused);
     const begun = turns.waiting.get(planned.key);
     if (begun?.turn.waitsFor(newest)) return goOn(parts, begun, request);
@@ -317,6 +321,16 @@ async function refusedPlace({ sessions }: SessionParts, turns: Turns, request: R
   if (place === "newest") return undefined;
   const repeated = repeatedIn(turns, request, await sessions.branch(key));
   return repeated.kind === "new" ? notTheNewest(id) : undefined;
+}
+
+/** Undefined: it brings no results, or of calls that were made. */
+async function refusedResult({ sessions }: SessionParts, turns: Turns, request: Request) {
+  const { call, planned, newest } = request;
+  const { results } = newest;
+  const isAwaited = turns.waiting.get(planned.key)?.turn.waitsFor(newest) === true;
+  if (results.length === 0 || isAwaited) return undefined;
+  const branch = await sessions.branch(planned.key);
+  return planUnknownResult(call.wire, results, { request: call.request, branch });
 }
 
 /** Instructions that came between the messages follow the others. */
