@@ -109,3 +109,16 @@ describe("a JSON file with comments", () => {
     expect(JSON5.parse(after)).toEqual({ a: 1, b: { c: "x" } });
   });
 });
+
+describe("a file of variables that somebody changed since", () => {
+  it.each(['"a\\nb"', "`tick`", "'single $quoted'", '"  spaced  "', '"mine"', "plain # Mine."])(
+    "gets %s back as it was written",
+    (value) => {
+      const before = `A=1\r\nexport KEY=${value}\r\nB=2\r\n`;
+      const set = [{ path: ["KEY"], value: "clew" }];
+      const written = planWrite("f", "env", { before, settings: set });
+      const { text: left } = planUndo(`${written.after}HAND=1\r\n`, written);
+      expect(left).toBe(`${before}HAND=1\r\n`);
+    },
+  );
+});

@@ -4,7 +4,7 @@ import { removeAt, setInText } from "../config/edit.ts";
 import { valueAt } from "../config/path.ts";
 import type { Setting, SettingsFormat } from "./connection.ts";
 import { readToml, removeInToml, setInToml } from "./edit-toml.ts";
-import { readVariables, removeVariable, setVariable } from "./edit-variables.ts";
+import { readVariables, removeVariable, restoreVariable, setVariable } from "./edit-variables.ts";
 
 /** Pure. What the text says; blank text says nothing. Throws for text of another form. */
 export function readSettings(text: string, format: SettingsFormat): unknown {
@@ -27,6 +27,17 @@ export function setSettings(
     return setVariable(before, path[0]!, String(value), options);
   }, lines);
   return restored(changed);
+}
+
+/** Pure. It is as it was in `before`. Throws as `setSettings` does. */
+export function restoreSetting(
+  text: string,
+  format: SettingsFormat,
+  { before, ...setting }: Setting & { before: string },
+): string {
+  if (format === "json" || format === "toml") return setSettings(text, format, [setting]);
+  const { lines, restored } = withPlainEnds(text);
+  return restored(restoreVariable(lines, setting.path[0]!, before));
 }
 
 /** A file whose lines all end as on Windows keeps that. */

@@ -30,6 +30,15 @@ export function setVariable(
   return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${line}\n`;
 }
 
+/** Pure. It stands again as in `before`, letter by letter: readers differ in what quotes mean. */
+export function restoreVariable(text: string, name: string, before: string): string {
+  const isIts = (line: string) => LINE.exec(line)?.[1] === name;
+  const line = before.split(/\r?\n/).findLast(isIts);
+  const lines = text.split("\n");
+  const at = lines.findLastIndex(isIts);
+  return line === undefined || at < 0 ? text : lines.with(at, line).join("\n");
+}
+
 /** Pure. */
 export const removeVariable = (text: string, name: string): string =>
   text

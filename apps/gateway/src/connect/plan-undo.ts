@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { valueAt } from "../config/path.ts";
 import type { Setting, SettingsFormat, SettingValue } from "./connection.ts";
-import { readSettings, removeSetting, setSettings } from "./edit-settings.ts";
+import { readSettings, removeSetting, restoreSetting, setSettings } from "./edit-settings.ts";
 
 const ValueSchema: z.ZodType<SettingValue> = z.lazy(() =>
   z.union([
@@ -85,7 +85,10 @@ export function planUndo(current: string | null, written: WrittenFile): UndonePl
     if (now === undefined) continue;
     if (!isDeepStrictEqual(now, asRead(value, format))) changed.push(path.join("."));
     else if (was === null) text = removeSetting(text, format, { path, keep });
-    else text = setSettings(text, format, [{ path, value: was.value as SettingValue }]);
+    else {
+      const setting = { path, value: was.value as SettingValue };
+      text = restoreSetting(text, format, { ...setting, before: before! });
+    }
   }
   return { text, kind: "taken-out", changed };
 }
