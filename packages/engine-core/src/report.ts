@@ -131,6 +131,8 @@ export interface ModelCallReport {
     kind: ModelError["kind"];
     /** No request reached a server, so nobody bills one. Absent: one may have. */
     unsent?: true;
+    /** HTTP status, of "auth" and "not_found". Absent: of another kind, or nobody answered. */
+    status?: number;
     retryAfterMs?: number;
     /** What the provider counted of a prompt that it refused as too large. Absent: it did not. */
     promptTokens?: number;

@@ -27,10 +27,12 @@ export function turnErrorAnswer(
   { kind, code, message }: TurnError,
   report?: Pick<TurnReport, "modelCalls">,
 ): DoorAnswer {
-  // The session that the client named is there; what a model server has not is not its fault.
-  const ofModel = kind === "not_found" ? 502 : errorStatus(wire.api, kind);
+  const last = report?.modelCalls.at(-1)?.failure;
+  const failure = last?.kind === kind ? last : undefined;
+  // That an address is none, or leads elsewhere, is not the client's fault.
+  const isNowhere = kind === "not_found" && failure?.status !== 404;
+  const ofModel = isNowhere ? 502 : errorStatus(wire.api, kind, failure?.status);
   const answer = wire.error((code && BY_CODE[code]) ?? ofModel, message);
-  const { failure } = report?.modelCalls.at(-1) ?? {};
   if (kind !== "rate_limited" || failure?.retryAfterMs === undefined) return answer;
   return { ...answer, retryAfterSeconds: Math.ceil(failure.retryAfterMs / 1000) };
 }

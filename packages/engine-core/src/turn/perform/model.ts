@@ -323,6 +323,8 @@ function stamped({ ports, setup }: World, message: AssistantMessage): AssistantM
 const failureOf = (error: ModelError): NonNullable<ModelCallReport["failure"]> => ({
   kind: error.kind,
   ...(error.unsent && { unsent: true }),
+  ...((error.kind === "auth" || error.kind === "not_found") &&
+    error.status !== undefined && { status: error.status }),
   ...(error.kind === "rate_limited" &&
     error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   ...(error.kind === "overflow" &&
