@@ -202,7 +202,7 @@ export interface CacheReport {
   /** Why not all of the last request is expected from it. Absent: it is. */
   broke?: {
     /**
-     * "not-cached": nobody knows that this model caches · "not-asked": the settings want none ·
+     * "not-cached": nobody knows that this model caches · "not-asked": the request asked for none ·
      * "expired": the last request is too long ago · "messages-changed": from `at` on · "too-small":
      * so little is not kept.
      */

@@ -63,7 +63,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "lossless migrate": "~/.openclaw/lcm.db --dry-run",
   "lossless retain": "--days 90",
   "lossless forget": '--text "the old address"',
-  "policy check": "session.jsonl --provider anthropic --model claude-opus-4-6",
+  "policy check": "main --provider anthropic --model claude-opus-4-6",
   "policy apply": "session.jsonl --provider mistral --model mistral-large-latest",
   "models list": "claude",
   "models status": "",

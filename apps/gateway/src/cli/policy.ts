@@ -1,5 +1,6 @@
 // Runs `clew policy`, which asks whether a provider would accept a history.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
@@ -10,7 +11,7 @@ import {
   type PolicyChange,
   PROVIDERS,
 } from "@clew/plugin-sdk/host";
-import { buildContext } from "@clew/plugin-sdk/transcript";
+import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import {
   explainInvalid,
   prepareOutboundMessages,
@@ -19,12 +20,14 @@ import {
 import { loadConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { installedImageCodec } from "../models/image-codec.ts";
+import { parseSessionName } from "../sessions/keys.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 import { nearestOf } from "../text/nearest.ts";
 import { counted } from "../text/number.ts";
+import { storedSessions } from "./stored-sessions.ts";
 
 /** Without an environment only the providers of the catalogue are known. */
 type PolicyShell = Pick<Shell, "output"> & Partial<Pick<Shell, "environment">>;
@@ -39,16 +42,15 @@ export interface PolicyOptions {
 
 /** Exit code 0: it would be accepted as it is; 1: it would not, and why; 2: nothing to check. */
 export async function policyCheck(
-  file: string,
+  session: string,
   options: PolicyOptions,
   { output, environment }: PolicyShell,
 ): Promise<number> {
-  const { messages, route } = await readHistory(file, options, environment);
+  const { file, messages, route } = await readHistory(session, options, environment);
   const faults = explainInvalid({ ...route, messages });
   const { provider, modelApi, modelId } = route;
   const { assumed } = modelProfile({ provider, api: modelApi, id: modelId });
-  if (options.json)
-    output.json({ file: resolve(file), ...route, messages: messages.length, faults, assumed });
+  if (options.json) output.json({ file, ...route, messages: messages.length, faults, assumed });
   else if (faults.length === 0)
     output.line(
       `${route.provider}/${route.modelId} would accept the history as it is (${counted(messages.length, "message")}).`,
@@ -70,11 +72,11 @@ export async function policyCheck(
 
 /** Prints the history as it would be sent, and to stderr what was changed. */
 export async function policyApply(
-  file: string,
+  session: string,
   options: PolicyOptions,
   { output, environment }: PolicyShell,
 ): Promise<number> {
-  const { messages, route } = await readHistory(file, options, environment);
+  const { file, messages, route } = await readHistory(session, options, environment);
   const replay = await sanitizeSessionHistory({
     ...route,
     messages,
@@ -82,8 +84,7 @@ export async function policyApply(
   });
   const outbound = prepareOutboundMessages({ ...route, messages: replay.messages });
   const changes = [...replay.changes, ...outbound.changes];
-  if (options.json)
-    output.json({ file: resolve(file), ...route, messages: outbound.messages, changes });
+  if (options.json) output.json({ file, ...route, messages: outbound.messages, changes });
   else
     for (const { __openclaw: _notSent, ...message } of outbound.messages)
       output.line(JSON.stringify(message));
@@ -98,22 +99,37 @@ export const describeChange = ({ action, index, rule, reason, count = 1 }: Polic
   `${action} message ${index}${count > 1 ? ` and ${count - 1} more` : ""} (${rule}): ${reason}`;
 
 async function readHistory(
-  file: string,
+  session: string,
   { model, ...names }: PolicyOptions,
   environment: Shell["environment"] | undefined,
 ) {
   const loaded = environment && (await loadConfig(environment.configFile));
-  const { branch } = await readTranscript(resolve(file));
+  const { file, branch } = await branchOf(session, environment);
   const { items } = buildContext(branch);
   if (items.length === 0)
     throw new ContextEngineError(
       "REQUEST_INVALID",
-      `${file} holds no messages; name a session that has some.`,
+      `${session} holds no messages; name a session that has some.`,
     );
   return {
+    file,
     messages: items.map((item) => item.message),
     route: { ...findRoute(names, loaded?.config), modelId: model },
   };
+}
+
+/** Of a file that is there, else of the session of that name. Throws TRANSCRIPT_UNREADABLE. */
+async function branchOf(
+  named: string,
+  environment: Shell["environment"] | undefined,
+): Promise<{ file: string; branch: readonly TranscriptEntry[] }> {
+  const file = resolve(named);
+  const isName = environment !== undefined && parseSessionName(named) !== undefined;
+  const session =
+    !existsSync(file) && isName
+      ? await (await storedSessions(environment)).sessions.read(named)
+      : null;
+  return session ?? { file, branch: (await readTranscript(file)).branch };
 }
 
 /** Throws for a name that nobody knows: its rules would be anybody's, and the answer a guess. */

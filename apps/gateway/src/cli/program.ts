@@ -277,7 +277,7 @@ const addPolicy: Add = (program, shell, done) => {
     .description("check a history against a provider's rules");
   const forModel = (command: Command) =>
     command
-      .argument("<file>", "transcript (.jsonl)")
+      .argument("<session>", "name of a session, or a transcript (.jsonl)")
       .requiredOption("--provider <id>", 'for example "anthropic"')
       .requiredOption("--model <id>", "the provider's name of the model")
       .option("--api <wire>", "wire protocol; default: the provider's usual one")
@@ -286,15 +286,15 @@ const addPolicy: Add = (program, shell, done) => {
     policy
       .command("check")
       .description("say whether the provider would accept it as it is; exit code 1 if not"),
-  ).action(async (file: string, options) =>
-    done(await (await import("./policy.ts")).policyCheck(file, options, shell)),
+  ).action(async (session: string, options) =>
+    done(await (await import("./policy.ts")).policyCheck(session, options, shell)),
   );
   forModel(
     policy
       .command("apply")
       .description("print the history as it would be sent, and what was changed"),
-  ).action(async (file: string, options) =>
-    done(await (await import("./policy.ts")).policyApply(file, options, shell)),
+  ).action(async (session: string, options) =>
+    done(await (await import("./policy.ts")).policyApply(session, options, shell)),
   );
 };
 

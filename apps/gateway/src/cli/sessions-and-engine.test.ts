@@ -103,6 +103,8 @@ describe("clew policy", () => {
     const route = ["--provider", "anthropic", "--model", "claude-x"];
     const checked = await clew(home, ["policy", "check", file, ...route, "--json"]);
     expect([checked.code, JSON.parse(checked.output).faults.length > 0]).toEqual([1, true]);
+    const named = await clew(home, ["policy", "check", "main", ...route, "--json"]);
+    expect(JSON.parse(named.output).faults).toEqual(JSON.parse(checked.output).faults);
     const applied = await clew(home, ["policy", "apply", file, ...route, "--json"]);
     expect([applied.code, JSON.parse(applied.output).changes.length > 0]).toEqual([0, true]);
   });

@@ -39,6 +39,23 @@ describe("the doctor's count of sessions", () => {
   });
 });
 
+describe("the doctor of sessions that are open", () => {
+  it("tells of them in one line, however many there are", async () => {
+    const home = mkdtempSync(join(tmpdir(), "check-sessions-"));
+    const told = async () =>
+      (await checkSessions({ home, fix: false })).flatMap(({ code, subject, text }) =>
+        code === "session-in-use" ? [`${subject}: ${text}`] : [],
+      );
+    const where = `in process ${process.pid}; not looked at`;
+    const one = await sessionWith(home, "one", ["a"]);
+    expect(await told()).toEqual([`session one: open ${where}`]);
+    const others = await Promise.all(["two", "three"].map((id) => sessionWith(home, id, ["b"])));
+    expect(await told()).toEqual([`sessions of main: 3 are open ${where}`]);
+    for (const session of [one, ...others]) await session.close();
+    expect(await told()).toEqual([]);
+  });
+});
+
 describe("the doctor of messages that wait", () => {
   it("names the file of those that could not be read, and what to do", async () => {
     const home = mkdtempSync(join(tmpdir(), "check-sessions-"));

@@ -21,6 +21,7 @@ import { checkKeptAside } from "./check-kept-aside.ts";
 import { checkMissing, planSuspect, type Suspect } from "./check-missing.ts";
 import { describeReports, NO_REPORTS, readAllReports } from "./check-reports.ts";
 import { checkWaiting } from "./check-waiting.ts";
+import { describeOpen } from "./describe-open.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
@@ -47,6 +48,7 @@ async function checkAgent(
   const findings: Finding[] = [];
   let entries = 0;
   const uncounted = { open: 0, damaged: 0 };
+  const open = new Map<number, string[]>();
   const there = await filesIn(sessions, outbox);
   const told = await readAllReports(reports, signal);
   const suspects = new Map<string, Suspect>();
@@ -56,11 +58,14 @@ async function checkAgent(
     const looked = await checkFile({ ...files, agentId, sessionId, fix }, there);
     if (typeof looked.entries === "number") entries += looked.entries;
     else uncounted[looked.entries]++;
+    if (looked.openIn !== undefined)
+      open.set(looked.openIn, [...(open.get(looked.openIn) ?? []), sessionId]);
     findings.push(...looked.findings);
     const ofIt = told.has(sessionId) ? told.get(sessionId)! : NO_REPORTS;
     const suspect = ofIt && planSuspect(sessionId, looked.content ?? [], ofIt);
     if (suspect) suspects.set(sessionId, suspect);
   }
+  findings.push(...describeOpen(open, agentId));
   const stored = await readIndex(home, agentId);
   const complete = await completeIndex(home, agentId, stored ?? {});
   const missing = Object.keys(complete).length - Object.keys(stored ?? {}).length;
@@ -132,21 +137,24 @@ interface SessionFiles {
 /** How many, or why they were not counted. */
 type Entries = number | "open" | "damaged";
 
+interface CheckedFile {
+  entries: Entries;
+  findings: Finding[];
+  /** The process that has it. Absent: none has. */
+  openIn?: number;
+  content?: readonly TranscriptEntry[];
+}
+
 async function checkFile(
   { fix, ...files }: SessionFiles & { fix: boolean },
   there: ReadonlySet<string>,
-): Promise<{ entries: Entries; findings: Finding[]; content?: readonly TranscriptEntry[] }> {
+): Promise<CheckedFile> {
   const { file, record, sessionId } = files;
   const subject = `session ${sessionId}`;
   const lockFile = `${file}.lock`;
   const owner = there.has(lockFile) ? await readOwner(lockFile) : null;
-  if (owner !== null && (await isInForce(owner))) {
-    const text = `open in process ${owner.pid}; not looked at`;
-    return {
-      entries: "open",
-      findings: [{ level: "note", code: "session-in-use", subject, text }],
-    };
-  }
+  if (owner !== null && (await isInForce(owner)))
+    return { entries: "open", findings: [], openIn: owner.pid };
   const looked = await lookInto(file);
   if (looked.kind === "unreadable") {
     const text = `${file} cannot be read: ${looked.reason}; make it readable, or move it away`;

@@ -46,6 +46,6 @@ const WHY: Readonly<Record<NonNullable<CacheReport["broke"]>["code"], string>> =
   "messages-changed": "the history changed",
   expired: "the call before it was too long ago",
   "too-small": "so little is not kept",
-  "not-asked": "the settings want none",
+  "not-asked": "the request asked for none",
   "not-cached": "nobody knew that this model caches",
 };
