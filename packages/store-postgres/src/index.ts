@@ -37,6 +37,7 @@ export type { InboxMessage, LeftWork } from "./inbox.ts";
 export type { JobProgress, JobRow, JobRows, JobRunRow } from "./jobs/job-rows.ts";
 export type { PostgresQueue, QueuedWork, RunWork } from "./jobs/queue.ts";
 export type { QueueStanding } from "./jobs/queue-standings.ts";
+export type { LivingNode } from "./node.ts";
 export type {
   DeliveryLine,
   Ledger,

@@ -24,8 +24,8 @@ const JOIN: Statement<{ id: string }> = {
       delete from node
       where seen_at < now() - interval '${FORGOTTEN}' or (place = $5::text and id <> $1)
     )
-    insert into node (id, address, version, ttl_ms, seen_at, place)
-    values ($1, $2, $3, $4, now(), $5::text)
+    insert into node (id, address, version, ttl_ms, seen_at, place, public_key)
+    values ($1, $2, $3, $4, now(), $5::text, $6)
     on conflict (id) do update set seen_at = now() returning id`,
 };
 
@@ -47,6 +47,28 @@ const LIVING: Statement<{ count: number }> = {
   name: "nodes-living",
   text: `select count(*)::int as count from node where ${LIVES("node")}`,
 };
+
+/** A gateway that lives. */
+export interface LivingNode {
+  id: string;
+  /** Where others reach it. */
+  address: string;
+  /** What proves that it signed something. */
+  publicKey: string;
+}
+
+const PEERS: Statement<{ id: string; address: string; public_key: string }> = {
+  name: "node-peers",
+  text: `
+    select id, address, public_key from node
+    where public_key is not null and ${LIVES("node")} order by address`,
+};
+
+/** Those that are known by a key. */
+export const peersOf = async (database: Database): Promise<LivingNode[]> =>
+  (await database.ask(PEERS, [])).map(({ id, address, public_key: publicKey }) => ({
+    ...{ id, address, publicKey },
+  }));
 
 /** How many there are. */
 export const livingNodes = async (database: Database): Promise<number> =>
@@ -73,11 +95,13 @@ export interface NodeOptions {
   ttlMs: number;
   /** Whoever was there before is dead. null: nobody knows. */
   place: string | null;
+  /** By which others know what it signs. null: it signs nothing. */
+  publicKey: string | null;
 }
 
 /** Every start of a gateway is a node of its own. */
 export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
-  const { database, id, ttlMs } = options;
+  const { database, id, address, version, ttlMs, place, publicKey } = options;
   const life = new AbortController();
   const stopsAfterMs = ttlMs * STOPS_AT;
   // Counted from when a beat was sent: the database may have seen it at once.
@@ -86,7 +110,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let isLeaving = false;
 
-  await database.ask(JOIN, [...[id, options.address, options.version, ttlMs, options.place]]);
+  await database.ask(JOIN, [id, address, version, ttlMs, place, publicKey]);
   watch();
   next();
 

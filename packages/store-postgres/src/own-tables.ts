@@ -3,7 +3,7 @@ import { MIGRATIONS } from "./migrations/all.ts";
 
 /** What statements of this version cannot do without; there may be more. */
 export const OWN_TABLES: Readonly<Record<string, readonly string[]>> = {
-  node: ["id", "address", "version", "ttl_ms", "seen_at", "place"],
+  node: ["id", "address", "version", "ttl_ms", "seen_at", "place", "public_key"],
   session: [
     ...["agent_id", "id", "key", "owner", "epoch", "step", "last_step", "head_seq", "last_entry"],
     ...["head_line", "branch", "turn", "turn_tries", "created_at", "changed_at", "header", "label"],

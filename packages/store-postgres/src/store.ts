@@ -16,7 +16,15 @@ import {
 import { openQueue, type PostgresQueue } from "./jobs/queue.ts";
 import { sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
-import { ANSWERS_IN, type ClusterNode, joinCluster, quietly, STOPS_AT } from "./node.ts";
+import {
+  ANSWERS_IN,
+  type ClusterNode,
+  joinCluster,
+  type LivingNode,
+  peersOf,
+  quietly,
+  STOPS_AT,
+} from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { createOpenSessions } from "./open-sessions.ts";
 import type { Ledger, StoredSession } from "./ports.ts";
@@ -44,6 +52,8 @@ export interface PostgresStoreOptions<Kept extends Ledger>
    * before is dead, and its sessions are free at once. Absent: they are when it counts as dead.
    */
   place?: string;
+  /** By which other gateways know what this one signs. Absent: it signs nothing. */
+  publicKey?: string;
   /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
   ttlMs?: number;
   /** Connections for turns; one more says that this gateway lives, and two search. Absent: 10. */
@@ -78,6 +88,10 @@ export interface SweptSession extends SessionName {
 export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept> {
   /** Fires when this gateway may no longer act: no new model call, no new tool. */
   readonly alive: AbortSignal;
+  /** Of this start of the gateway, by which others know it. */
+  readonly nodeId: string;
+  /** Gateways of the database that live and sign, this one among them. */
+  peers(): Promise<LivingNode[]>;
   /**
    * Opens for writing; a key without a session gets one. Throws SESSION_LOCKED while somebody who
    * lives has it open, STORAGE_FAILED.
@@ -208,9 +222,10 @@ export async function openPostgresStore<Kept extends Ledger>(
     const known = await clusterId(database);
     for (const each of [database, searches]) each.blobs = largeBodies(options, known);
     await requirePlace(database);
-    const { address, version = "", place = null } = options;
+    const { address, version = "", place = null, publicKey = null } = options;
     const id = crypto.randomUUID();
-    const node = await joinCluster({ database: beats, id, address, version, ttlMs, place });
+    const joining = { database: beats, id, address, version, ttlMs, place, publicKey };
+    const node = await joinCluster(joining);
     // A gateway that ends must not wait for who does not answer.
     const abandon = () => all.forEach((each) => void each.abandon());
     node.alive.addEventListener("abort", () => quietly(setTimeout(abandon, ttlMs * LAST_WORDS)));
@@ -235,6 +250,8 @@ function createStore<Kept extends Ledger>(
   return {
     ...createReader(ports, databases, clusterId),
     alive: node.alive,
+    nodeId: node.id,
+    peers: () => peersOf(database),
     open: async (name) => (await sessions.transcript(name, { id: crypto.randomUUID() })).transcript,
     openLog: sessions.log,
     holds: sessions.holds,

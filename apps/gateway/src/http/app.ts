@@ -59,7 +59,7 @@ export function createApp(options: AppOptions): Hono {
     },
   });
   addLimits(app, options);
-  addElsewhere(app, gateway, { log });
+  addElsewhere(app, gateway, { callers, log });
   app.onError(errorHandler(log));
   app.notFound((context) =>
     refuse(context, "NOT_FOUND", `There is nothing at ${context.req.path}.`),
@@ -72,7 +72,7 @@ export function createApp(options: AppOptions): Hono {
   addInspectRoutes(app, gateway);
   addUsageRoutes(app, gateway);
   addMessageRoute(app, gateway, { callers, log });
-  addStreamRoute(app, gateway, { log });
+  addStreamRoute(app, gateway, { callers, log });
   addWaitingRoutes(app, gateway);
   addEventRoute(app, gateway);
   addAcpRoutes(app, gateway, { callers, log });

@@ -43,7 +43,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const settings = options.gateway.host.config.gateway;
   let port = options.port;
   const tokens = tokensOf(settings.auth, environment);
-  const callers = createCallers({ identity: options.identity, tokens, port: () => port });
+  const peers = options.gateway.cluster?.peers;
+  const callers = createCallers({ identity: options.identity, tokens, port: () => port, peers });
   const app = createApp({ ...options, settings, callers, port: () => port });
   const looks = Math.min(LOOK_MS, patience.headersTimeout);
   // Request and Response are shared with plugins, whose changes of them are noticed.

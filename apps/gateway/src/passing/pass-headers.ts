@@ -42,13 +42,12 @@ export function headersOnward({ headers, own, passesKey, token }: PassedHeaders)
   return [...passed, ...Object.entries(own)];
 }
 
-/** To another gateway of the same cluster, which asks the same tokens. */
+/** To another gateway of the same storage. */
 export function headersToPeer(headers: RawHeaders): RawHeaders {
   const named = namedHops(headers);
   return headers.flatMap(([name, value]): RawHeaders => {
     const lower = name.toLowerCase();
-    if (HOP.has(lower) || OWN.has(lower) || named.has(lower)) return [];
-    return lower === "cookie" ? ownCookiesOut(name, value) : [[name, value]];
+    return HOP.has(lower) || OWN.has(lower) || named.has(lower) ? [] : [[name, value]];
   });
 }
 

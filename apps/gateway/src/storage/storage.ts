@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.ts";
 import type { JobStore } from "../cron/job-store.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Series } from "../metrics/series.ts";
+import type { Peers } from "../peers/peers.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
@@ -97,6 +98,8 @@ export interface StorageCluster {
   readonly door: DoorPlaces;
   /** This gateway, as others are told of it. */
   readonly address: string;
+  /** The other gateways. */
+  readonly peers: Peers;
   /** Hands over all sessions of this gateway. */
   close(): Promise<void>;
 }

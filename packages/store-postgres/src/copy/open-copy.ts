@@ -326,7 +326,7 @@ export async function openPostgresCopy({
     await migrate(database);
     const id = crypto.randomUUID();
     const node = await joinCluster({
-      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place },
+      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place, publicKey: null },
     });
     const known = await clusterId(database);
     database.blobs = largeBodies({ blobs, onKeptInRows }, known);

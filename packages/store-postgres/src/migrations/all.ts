@@ -10,6 +10,7 @@ import { BLOBS } from "./0008-blobs.ts";
 import { JOBS } from "./0009-jobs.ts";
 import { COPIED_ROWS } from "./0010-copied-rows.ts";
 import { DUTIES } from "./0011-duties.ts";
+import { NODE_KEYS } from "./0012-node-keys.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly string[] = [
   JOBS,
   COPIED_ROWS,
   DUTIES,
+  NODE_KEYS,
 ];

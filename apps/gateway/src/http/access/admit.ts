@@ -28,10 +28,11 @@ export type Admission =
   /** `isGuessing`: it showed wrong tokens, too often. */
   | { kind: "too-often"; isGuessing: boolean; waitSeconds: number };
 
-/** Counts what it is asked. Commands of the home are always heard. */
+/** Counts what it is asked. Commands of the home are always heard, and others counted once. */
 export function admit(caller: Caller, asked: AskedFor, options: AdmitOptions): Admission {
   if (caller.as === "command") return { kind: "heard" };
   const { address, isPublic, method, path } = asked;
+  if (caller.as === "peer") return withScope(caller.letIn.scope, asked);
   const { needsToken, requests, failures } = options;
   const guessed = failures.waitOf(address);
   const isWrong = caller.as === "anybody" && caller.hasFailed && needsToken && !isPublic;
@@ -48,7 +49,11 @@ export function admit(caller: Caller, asked: AskedFor, options: AdmitOptions): A
     if (isWrong) failures.add(address);
     return { kind: "unknown", isWrong };
   }
-  const needed = neededScope({ method, path });
+  return withScope(has, { method, path });
+}
+
+function withScope(has: Scope, asked: Pick<AskedFor, "method" | "path">): Admission {
+  const needed = neededScope(asked);
   return includes(has, needed) ? { kind: "heard" } : { kind: "too-little", has, needed };
 }
 

@@ -61,6 +61,9 @@ export function addAccessGuards(app: Hono, options: GuardOptions): (context: Con
     if (proof === undefined || isProvenRequest(identity.secret, proof, asked)) return next();
     return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
   });
+  app.use(async (context, next) =>
+    (await callers.isProven(context)) ? next() : refuse(context, "FORBIDDEN", NOT_PROVEN),
+  );
   app.use(async (context, next) => {
     const { method, path } = context.req;
     // Commands and the watchdog ask how the gateway is before anybody is known to them.
@@ -127,6 +130,8 @@ function turnAway(
   }
 }
 
+const NOT_PROVEN =
+  "The request says that another gateway let it in, and no gateway that lives on the same storage says so; ask again, without the header x-clew-let-in.";
 const NOT_OPENED =
   "This browser was not let in yet: open the link that clew start printed, or the one that clew approvals link prints on the machine of this gateway.";
 

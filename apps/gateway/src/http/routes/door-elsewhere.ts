@@ -32,8 +32,10 @@ export interface DoorRequest {
   method: string;
   /** Of its address, with its query. */
   target: string;
-  /** As they came, with the tokens of who asks. */
+  /** As they came, without tokens of this gateway. */
   headers: RawHeaders;
+  /** By which the gateway that is asked lets the same one in; others for each request. */
+  vouched(to: string): RawHeaders;
   bytes: Uint8Array;
   wire: DoorWire;
   outlet: NodeOutlet;
@@ -97,7 +99,7 @@ async function ask(
   owner: string,
   {
     cluster,
-    request: { method, target, headers, bytes, outlet },
+    request: { method, target, headers, vouched, bytes, outlet },
     place,
   }: { cluster: StorageCluster; request: DoorRequest; place: () => Promise<string | null> },
 ): Promise<Answer | undefined> {
@@ -117,7 +119,13 @@ async function ask(
   });
   const asking = { method, url: url.href, idleMs: IDLE_MS, agent };
   const passed = headersToPeer(headers).filter(([name]) => name.toLowerCase() !== HEARD);
-  const headersOf = (heard: string): RawHeaders => [...passed, [HOP, "1"], [HEARD, heard]];
+  const headersOf = (heard: string): RawHeaders => [
+    ...[...passed, ...vouched(owner)],
+    ...([
+      [HOP, "1"],
+      [HEARD, heard],
+    ] as const),
+  ];
   const tellHeard = (hasAll: boolean) => {
     const told = hasAll
       ? askUpstream({

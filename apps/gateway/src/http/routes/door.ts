@@ -32,9 +32,9 @@ export function addDoorRoutes(
       cluster && {
         isStopping: gateway.isStopping,
         isAnswered: ({ wire, outlet }, key) => {
-          const { method, bytes } = asked.visit;
-          const { raw: headers, target } = asked;
-          const request = { method, target, headers, bytes, wire, outlet, key };
+          const { target, vouched } = asked;
+          const { method, headers, bytes } = asked.visit;
+          const request = { method, target, headers, vouched, bytes, wire, outlet, key };
           return answeredElsewhere(cluster, request, options.log);
         },
       },
@@ -82,9 +82,10 @@ interface Visit {
   visit: DoorVisit;
   wire: DoorWire;
   outlet: NodeOutlet;
-  /** Headers and address as they came. */
-  raw: RawHeaders;
+  /** Its address, without a token. */
   target: string;
+  /** By which another gateway lets the same one in. */
+  vouched(to: string): RawHeaders;
 }
 
 interface EnterOptions {
@@ -109,8 +110,7 @@ async function enter(
     return RESPONSE_ALREADY_SENT;
   }
   const { pathname, search } = new URL(context.req.url);
-  const raw = rawHeadersOf(incoming);
-  const headers = callers.withoutTokens(raw);
+  const headers = callers.withoutTokens(rawHeadersOf(incoming));
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
   const outlet = nodeOutlet(outgoing, { isPassedOn: heard === "awaited" });
   let reason: string | undefined;
@@ -128,8 +128,9 @@ async function enter(
     const { method, path } = { method: incoming.method ?? "GET", path: pathname };
     const query = callers.queryWithoutTokens(pathname, search);
     const visit = { ...{ method, path, query, headers }, bytes: body.bytes };
-    const target = `${pathname}${search}`;
-    await work({ door: gateway.door, visit, wire, outlet, raw, target });
+    const target = `${pathname}${query}`;
+    const vouched = (to: string) => callers.vouched(context, { to, method, target });
+    await work({ door: gateway.door, visit, wire, outlet, target, vouched });
   }
   await outlet.closed;
   if (outlet.hasBegun) gateway.door.answered({ wire, status: outgoing.statusCode, reason });

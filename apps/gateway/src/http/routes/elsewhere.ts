@@ -4,6 +4,7 @@ import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import type { StorageCluster } from "../../storage/storage.ts";
+import type { Callers } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 
 /** Says that a request was handed on: it goes no further. */
@@ -11,10 +12,8 @@ export const HOP = "x-clew-hop";
 /** Says of a message that it was kept for whoever has its session. */
 export const KEPT = "x-clew-kept";
 
-/** What of a request is for whoever answers it. Pages and proofs are known here alone. */
-const PASSED_ON = [
-  ...["authorization", "content-type", "accept", "idempotency-key", "last-event-id"],
-];
+/** What of a request is for whoever answers it. Tokens, pages and proofs are known here alone. */
+const PASSED_ON = ["content-type", "accept", "idempotency-key", "last-event-id"];
 const PASSED_BACK = ["content-type", "cache-control", "retry-after", "x-accel-buffering"];
 
 /** As long as a dead gateway may count as alive, s. */
@@ -24,7 +23,7 @@ const TRY_AGAIN_S = 10;
 export function addElsewhere(
   app: Hono,
   { cluster, canonicalKey }: Pick<Gateway, "cluster" | "canonicalKey">,
-  { log }: { log: Pick<LogPort, "warn"> },
+  { callers, log }: { callers: Callers; log: Pick<LogPort, "warn"> },
 ): void {
   if (cluster === undefined) return;
   app.use("/api/sessions/:key/*", async (context, next) => {
@@ -35,7 +34,7 @@ export function addElsewhere(
     const key = canonicalKey(context.req.param("key"));
     // What waits is kept where every gateway can take it back.
     const isWaiting = method === "DELETE" && /\/waiting(?:\/[^/]*)?$/.test(path);
-    const passed = await handedOn(context, { cluster, key, log });
+    const passed = await handedOn(context, { cluster, key, callers, log });
     return passed === undefined || (passed.status === 409 && isWaiting) ? next() : passed;
   });
 }
@@ -46,16 +45,23 @@ export const notHere = (
   owner: string | null,
 ): string | null => (owner === address ? null : owner);
 
+interface Handing {
+  cluster: StorageCluster;
+  key: string;
+  callers: Callers;
+  log: Pick<LogPort, "warn">;
+}
+
 /** The answer of the gateway that has the session; undefined: this one is to answer. */
 export async function handedOn(
   context: Context,
-  { cluster, key, log }: { cluster: StorageCluster; key: string; log: Pick<LogPort, "warn"> },
+  { cluster, key, callers, log }: Handing,
 ): Promise<Response | undefined> {
   const owner = await cluster.ownerOf(key);
   if (owner === null || owner === cluster.address) return undefined;
   if (context.req.header(HOP) !== undefined) return lockedBy(context, key, owner);
   try {
-    return answered(await handOn(context, owner));
+    return answered(await handOn(context, owner, { callers }));
   } catch (error) {
     if (isAbort(error) || context.req.raw.signal.aborted) throw error;
     log.warn(`the gateway at ${owner} has session ${key}, and does not answer`);
@@ -64,6 +70,7 @@ export async function handedOn(
 }
 
 export interface HandedOn {
+  callers: Pick<Callers, "vouched">;
   /** Instead of the request's own. */
   body?: string;
   /** It was kept already. */
@@ -76,19 +83,23 @@ export interface HandedOn {
 
 /** Throws where the owner does not answer. */
 export async function handOn(
-  { req }: Context,
+  context: Context,
   owner: string,
-  { body, isKept = false, signal = req.raw.signal, since }: HandedOn = {},
+  { callers, body, isKept = false, signal = context.req.raw.signal, since }: HandedOn,
 ): Promise<Response> {
+  const { req } = context;
   const { pathname, search } = new URL(req.url);
-  const headers = new Headers({ [HOP]: "1", ...(isKept && { [KEPT]: "1" }) });
+  const target = `${pathname}${search}`;
+  const vouched = callers.vouched(context, { to: owner, method: req.method, target });
+  const headers = new Headers([[HOP, "1"], ...vouched]);
+  if (isKept) headers.set(KEPT, "1");
   for (const name of PASSED_ON) {
     const value = req.header(name);
     if (value !== undefined) headers.set(name, value);
   }
   if (since !== undefined) headers.set("last-event-id", since);
   const own = body ?? (req.raw.body === null ? undefined : await req.arrayBuffer());
-  return fetch(new URL(`${pathname}${search}`, owner), {
+  return fetch(new URL(target, owner), {
     ...{ method: req.method, headers, redirect: "manual", signal },
     ...(own !== undefined && { body: own }),
   });

@@ -44,10 +44,10 @@ export function addMessageRoute(
     const problem = whyNotResumed(message, since.place);
     if (problem !== undefined) return refuse(context, "REQUEST_INVALID", problem);
     if (since.place !== undefined && hasHeardEnd(since.place)) return heardAll();
-    const asked = { gateway, context, key, message, since: since.place, log };
+    const asked = { gateway, context, key, message, since: since.place, callers, log };
     const { cluster } = gateway;
     if (cluster !== undefined && isLong(message)) return streamAcross(cluster, asked);
-    const passed = cluster && (await handedOn(context, { cluster, key, log }));
+    const passed = cluster && (await handedOn(context, { cluster, key, callers, log }));
     return passed ?? streamTurn(asked);
   });
 }
@@ -82,6 +82,7 @@ interface Asked {
   key: string;
   message: SentMessage;
   since: EventPlace | undefined;
+  callers: Callers;
   log: LogPort;
 }
 
@@ -117,7 +118,7 @@ function answerWith({ asked: { log }, stream, listener }: Streamed, told: Promis
 
 /** The stream goes on at this gateway, whichever has the session. */
 async function streamAcross(cluster: StorageCluster, given: Asked): Promise<Response> {
-  const { gateway, context, key } = given;
+  const { gateway, context, key, callers } = given;
   // Under a name it can be sent again, and is said once.
   const name = given.message.idempotencyKey ?? `sent:${randomUUID()}`;
   const message = { ...given.message, idempotencyKey: name };
@@ -145,7 +146,7 @@ async function streamAcross(cluster: StorageCluster, given: Asked): Promise<Resp
     ...{ isHere: (owner) => notHere(cluster, owner) === null, over: cluster.alive },
     sendTo: (owner, isKept, signal) =>
       handOn(context, owner, {
-        ...{ body: bodyOf(message), isKept, signal, since: stream.lastId() },
+        ...{ callers, body: bodyOf(message), isKept, signal, since: stream.lastId() },
       }),
     keep: () => gateway.keep({ key, ...message, content }),
     tellSaid: async () => {

@@ -5,6 +5,7 @@ import type { Gateway } from "../../gateway.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
 import { type EventPlace, formatPlace, parsePlace } from "../../streams/event-place.ts";
+import type { Callers } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 import { eventStream } from "../event-stream.ts";
 import { type Followed, followTurn, tellToEnd } from "../told-turn.ts";
@@ -13,7 +14,11 @@ import { STREAM_HEADERS } from "./events.ts";
 import { followAcross } from "./followed-across.ts";
 import { heardAll, readPlace } from "./read-place.ts";
 
-export function addStreamRoute(app: Hono, gateway: Gateway, { log }: { log: LogPort }): void {
+export function addStreamRoute(
+  app: Hono,
+  gateway: Gateway,
+  { callers, log }: { callers: Callers; log: LogPort },
+): void {
   const { cluster } = gateway;
   app.get("/api/sessions/:key/stream", async (context) => {
     const read = readPlace(context);
@@ -40,7 +45,8 @@ export function addStreamRoute(app: Hono, gateway: Gateway, { log }: { log: LogP
       return owner === null ? here(await followTurn(listener)) : lockedBy(context, key, owner);
     const followed = await followAcross(owner, {
       followHere: () => followTurn({ ...listener, since: parsePlace(stream.lastId()) }),
-      sendTo: (address, signal) => handOn(context, address, { signal, since: stream.lastId() }),
+      sendTo: (address, signal) =>
+        handOn(context, address, { callers, signal, since: stream.lastId() }),
       look: () => cluster.look(key, { name: null, signal: left.signal }),
       ...{ isHere: (address) => notHere(cluster, address) === null, over: cluster.alive },
       ...{ send: stream.send, lastId: stream.lastId, drained: stream.drained },

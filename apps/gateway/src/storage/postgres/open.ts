@@ -1,9 +1,11 @@
 // Opens the sessions of a gateway in PostgreSQL.
+import { generateKeyPairSync } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { openBlobs } from "../../blobs/open-blobs.ts";
 import { createStorageTally } from "../../metrics/storage-tally.ts";
+import { createPeers } from "../../peers/peers.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { VERSION } from "../../version.ts";
 import { idOfHome } from "../home-id.ts";
@@ -62,8 +64,11 @@ export async function openInPostgres(
       "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
     );
   const counts = createStorageTally();
+  // Only this process has the other half, so that nobody who reads the database passes for it.
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const store = await openPostgresStore({
     ...{ ...given, connections, address: own, version: VERSION },
+    publicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64"),
     onRoundTrip: counts.take,
     place: `${homeId} at ${hostname()}`,
     ttlMs: config.storage.deadAfterSeconds * 1000,
@@ -90,6 +95,8 @@ export async function openInPostgres(
   const engineRows = createEngineRows(store);
   const journals = createPostgresJournals({ store, rows: engineRows });
   const door = createDoorPlaces(store, { deadAfterMs: config.storage.deadAfterSeconds * 1000 });
+  const signer = { nodeId: store.nodeId, privateKey };
+  const peers = createPeers({ signer, address: own, ask: store.peers });
   const { look } = createLooks({
     everyMs: LOOK_MS,
     async ask(sessions) {
@@ -121,7 +128,7 @@ export async function openInPostgres(
     cluster: {
       address: own,
       alive: store.alive,
-      ...{ look, door },
+      ...{ look, door, peers },
       async ownerOf(key) {
         const { agentId, key: canonical } = requireSessionName(key);
         const name = { agentId, key: canonical };
