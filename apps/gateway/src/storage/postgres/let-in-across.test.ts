@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   testDatabase,
@@ -8,48 +6,9 @@ import {
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { clew } from "../../testing/command.ts";
 import { ask, person } from "../../testing/door-client.ts";
-import { parseStream, post, startTestGateway, type TestGateway } from "../../testing/gateway.ts";
-import { temporaryHome } from "../../testing/home.ts";
+import { parseStream, post, startTestGateway } from "../../testing/gateway.ts";
 import { freePort } from "../../testing/killed-gateways.ts";
-
-/** Of one gateway: the others know none of them. */
-const tokensOf = (name: string) => ({
-  own: `${name}-for-the-person-of-it`,
-  chat: `${name}-for-who-may-talk`,
-  read: `${name}-for-who-may-look`,
-});
-
-interface Member extends TestGateway {
-  tokens: ReturnType<typeof tokensOf>;
-  /** With one of these, of this gateway. */
-  asks(token: "own" | "chat" | "read", path: string, init?: RequestInit): Promise<Response>;
-}
-
-async function members(...names: string[]): Promise<Member[]> {
-  const url = await testDatabase();
-  const started: Member[] = [];
-  for (const name of names) {
-    const port = await freePort();
-    const tokens = tokensOf(name);
-    const others = (["chat", "read"] as const).map((scope) => ({
-      ...{ name: scope, scope, token: tokens[scope] },
-    }));
-    const config = {
-      storage: { driver: "postgres", url, address: `http://127.0.0.1:${port}` },
-      gateway: { auth: { token: tokens.own, tokens: others } },
-    };
-    const home = await temporaryHome();
-    await writeFile(join(home, "clew.json"), JSON.stringify(config));
-    const gateway = await startTestGateway(config, home, {}, { port });
-    const asks: Member["asks"] = (token, path, init = {}) =>
-      gateway.get(path, {
-        ...init,
-        headers: { ...(init.headers as object), authorization: `Bearer ${tokens[token]}` },
-      });
-    started.push({ ...gateway, tokens, asks });
-  }
-  return started;
-}
+import { type Member, startMembers } from "../../testing/member-gateways.ts";
 
 const SAY = "/api/sessions/main/messages";
 
@@ -62,7 +21,7 @@ async function begin(owner: Member): Promise<void> {
 
 describe.skipIf(whyNoPostgres() !== null)(`who is let in at one gateway ${UNLESS_THERE}`, () => {
   it("is let in at the one that has the session, by a token that only the first knows", async () => {
-    const [one, two] = await members("one", "two");
+    const [one, two] = await startMembers(["one", "two"]);
     await begin(one!);
     const said = await two!.asks("chat", SAY, post({ text: "From elsewhere." }));
     expect(parseStream(await said.text()).events.at(-1)).toMatchObject({ outcome: "completed" });
@@ -73,7 +32,7 @@ describe.skipIf(whyNoPostgres() !== null)(`who is let in at one gateway ${UNLESS
   });
 
   it("may do there what it may do at the first, and no more", async () => {
-    const [one, two] = await members("one", "two");
+    const [one, two] = await startMembers(["one", "two"]);
     await begin(one!);
     const free = { text: "Hi.", allowTools: ["*"] };
     const remove = { method: "DELETE" };
@@ -99,7 +58,7 @@ describe.skipIf(whyNoPostgres() !== null)(`who is let in at one gateway ${UNLESS
   });
 
   it("is the person of the home also by its commands, and by its page", async () => {
-    const [one, two] = await members("one", "two");
+    const [one, two] = await startMembers(["one", "two"]);
     await begin(one!);
     for (const command of [
       ["chat", "-s", "main", "From a command."],
@@ -125,7 +84,7 @@ describe.skipIf(whyNoPostgres() !== null)(`who is let in at one gateway ${UNLESS
   });
 
   it("is let in by the door, also with a key for the model server beside its token", async () => {
-    const [one, two] = await members("one", "two");
+    const [one, two] = await startMembers(["one", "two"]);
     for (const [gateway, headers] of [
       [one!, { authorization: `Bearer ${one!.tokens.chat}` }],
       [two!, { authorization: `Bearer ${two!.tokens.chat}` }],
@@ -141,7 +100,7 @@ describe.skipIf(whyNoPostgres() !== null)(`who is let in at one gateway ${UNLESS
   });
 
   it("proves nothing by a header of its own, whether it has a token or not", async () => {
-    const [one, two] = await members("one", "two");
+    const [one, two] = await startMembers(["one", "two"]);
     await begin(one!);
     const alone = await startTestGateway({ gateway: { auth: { token: "the-only-token-of-it" } } });
     const id = crypto.randomUUID();
