@@ -118,7 +118,8 @@ export async function openBranchFile({
       const entries = added.map(keepEntry);
       const written = header ?? newHeader();
       const head = header === undefined ? formatHeader(written) : "";
-      const lines = formatEntries(entries, { atomic });
+      // What of a copy is lost comes again from where its session is.
+      const lines = formatEntries(entries, { atomic: atomic && isCopy !== true });
       await keeper.lookBefore();
       await file.append(head + lines.join(""));
       header = written;

@@ -7,6 +7,7 @@ import type {
 } from "@clew/plugin-sdk/transcript";
 import type { LogStep, SessionLog } from "@clew/store-postgres";
 import { toJson } from "../../own-json.ts";
+import { keepEntry } from "../../sessions/kept-entry.ts";
 import {
   type CompactableBranch,
   movedError,
@@ -49,9 +50,11 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
   let closing: Promise<void> | undefined;
 
   async function store(
-    entries: readonly TranscriptEntry[],
+    given: readonly TranscriptEntry[],
     { keep, ...more }: Partial<LogStep<never>> & { keep?: number } = {},
   ): Promise<readonly TranscriptEntry[]> {
+    // As files have them, so that every copy says the same as the database.
+    const entries = given.map(keepEntry);
     const before = branch();
     const leafId = before.at(-1)?.id ?? null;
     const follows = keep === undefined ? undefined : { keep, leafId: before[keep - 1]?.id ?? null };

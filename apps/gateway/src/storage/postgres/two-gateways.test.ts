@@ -19,6 +19,7 @@ import {
   startPlace,
   stopPlace,
 } from "../../testing/killed-gateways.ts";
+import { obedientModel, run } from "../../testing/obedient-model.ts";
 
 describe.skipIf(whyNoPostgres() !== null)(`two gateways of one database ${UNLESS_THERE}`, () => {
   it("lose and double no message, whichever is asked, and whichever is killed", {
@@ -71,6 +72,45 @@ describe.skipIf(whyNoPostgres() !== null)(`two gateways of one database ${UNLESS
     await one.stop();
     await two.say("Now here.");
     expect((await (await two.get("/api/sessions/main/calls")).json()).calls).toHaveLength(3);
+  });
+
+  it("give a session in the same bytes, whichever has it, as an export does", async () => {
+    const url = await testDatabase();
+    const start = async () => {
+      const port = await freePort();
+      const storage = { driver: "postgres", url, address: `http://127.0.0.1:${port}` };
+      const home = await temporaryHome();
+      const { config, server } = await obedientModel({ enabled: true });
+      const all = { ...config, storage };
+      await writeFile(join(home, "clew.json"), JSON.stringify(all));
+      return { ...(await startTestGateway(all, home, {}, { port })), server };
+    };
+    const [one, two] = [await start(), await start()];
+    for (const text of [
+      ...[
+        "Here.",
+        run("sessions_spawn", { task: "Look.", contextMode: "fork" }),
+        "/undo",
+        "Again.",
+        "/think low",
+        "From elsewhere.",
+      ],
+    ])
+      await (text === "From elsewhere." ? two : one).say(text);
+    await clew(one.home, ["sessions", "fork", "main", "other"]);
+    const { sessions } = await (await one.get("/api/sessions")).json();
+    expect(sessions).toHaveLength(3);
+    for (const { key: name } of sessions) {
+      const bytesAt = async ({ get }: typeof one) =>
+        (await get(`/api/sessions/${encodeURIComponent(name)}/transcript`)).text();
+      const bytes = await bytesAt(one);
+      expect(bytes.split("\n").length).toBeGreaterThan(3);
+      expect(await bytesAt(two)).toBe(bytes);
+      for (const { home } of [one, two]) {
+        const { output } = await clew(home, ["sessions", "export", name, "--as", "jsonl"]);
+        expect(`${output.trimEnd()}\n`).toBe(bytes);
+      }
+    }
   });
 
   it("tell the same list, with what was said first, whichever has the sessions", async () => {
