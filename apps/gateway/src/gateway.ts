@@ -315,7 +315,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     return deletedSession(plugins, session, workspace);
   };
   const children = createChildSessions({
-    ...{ home, log, host, store, known, conversations, isStopping },
+    ...{ home, log, host, store, known, conversations, isStopping, shared: storage.children },
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
     tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),

@@ -120,6 +120,8 @@ const REMOVE: Statement<{ id: string; blobs: string[] }> = {
       where c.agent_id = g.agent_id and c.session_id = g.id
     ), messages as (
       delete from inbox i using gone g where i.agent_id = g.agent_id and i.key = g.key
+    ), started as (
+      delete from child c using gone g where c.agent_id = g.agent_id and c.key = g.key
     )
     select id, array(select distinct blob from entries where blob is not null) as blobs from gone`,
 };

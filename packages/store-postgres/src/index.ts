@@ -11,6 +11,7 @@ export {
   type PostgresFacts,
   type QueueFacts,
 } from "./check.ts";
+export type { ChildRow } from "./children.ts";
 export type {
   FileToKeep,
   FoundFile,

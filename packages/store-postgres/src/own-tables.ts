@@ -26,6 +26,7 @@ export const OWN_TABLES: Readonly<Record<string, readonly string[]>> = {
   cron_state: ["id", "settled_until", "ahead_until", "asked_until", "run_due", "run_started"],
   cron_run: ["id", "started_at", "due", "body"],
   duty: ["name", "owner"],
+  child: ["agent_id", "key", "node", "body"],
 };
 
 /** `$1`: names of tables. */

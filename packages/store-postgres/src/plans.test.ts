@@ -13,7 +13,7 @@ import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
 /** Who asks for all of a table, reads all of it. */
 const ASK_FOR_ALL = new Set([
   ...["session-list", "copy-sessions", "copy-records", "copy-inbox", "copy-parts"],
-  ...["jobs-list", "jobs-all-progress"],
+  ...["jobs-list", "jobs-all-progress", "children-list"],
 ]);
 
 /** Asked where the answer to a commit was lost, by a session's key; and of pg-boss's tables. */
@@ -134,6 +134,10 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect(await store.hasEngineRows({ agentId: "main", key: "none" }, "engine")).toBe(false);
     expect(await store.takeDuty("duty")).toEqual({ kind: "own" });
     expect(await store.dutyOwner("duty")).toBe("http://asks");
+    expect((await store.peers()).map(({ address }) => address)).not.toContain("http://asks");
+    await store.putChild({ agentId: "main", key: "child", body: "{}" });
+    await store.children();
+    await store.removeChild({ agentId: "main", key: "child" });
     await store.reserveNumbers("summary", { count: 3, above: 0 });
     await store.left(name);
     await store.drop(name, ["x"]);

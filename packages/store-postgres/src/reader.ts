@@ -4,6 +4,7 @@ import { type Beginning, readBeginnings } from "./beginnings.ts";
 import type { Blobs } from "./blob-place.ts";
 import { requirePlace } from "./blobs/require-place.ts";
 import { clusterId, findSession, listSessions, type StoredSummary } from "./catalogue.ts";
+import { type ChildRow, listChildren } from "./children.ts";
 import { bytesOf, type FoundFile, filesOfSession } from "./copy/kept-files.ts";
 import {
   type Database,
@@ -110,6 +111,8 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   }): Promise<Map<string, EngineRow[]>>;
   /** Whether an engine keeps something beside a session. */
   hasEngineRows(name: SessionName, engine: string): Promise<boolean>;
+  /** What gateways know of sessions that others started, in no order. */
+  children(): Promise<ChildRow[]>;
   /** Address of the gateway that has a duty; null: none that lives. */
   dutyOwner(duty: string): Promise<string | null>;
   /** What engines have acknowledged, as it is stored now. */
@@ -204,6 +207,7 @@ export function createReader<Kept extends Ledger>(
     parts: (agentId, hashes) => readParts(database, agentId, hashes),
     part: (agentId, hash) => readPart(database, agentId, hash),
     jobs: createJobRows(database),
+    children: () => listChildren(database),
     queues: () => queueStandings(database),
     gateways: () => livingNodes(database),
     close: () => database.end(),

@@ -2,6 +2,7 @@
 import { requirePlace } from "./blobs/require-place.ts";
 import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
 import { clusterId, labelSession, removeSession, renewSession } from "./catalogue.ts";
+import { putChild, removeChild } from "./children.ts";
 import { largeBodies, openDatabase } from "./database.ts";
 import { type DutyPlace, takeDuty } from "./duties.ts";
 import { reserveNumbers } from "./engine-rows.ts";
@@ -149,6 +150,10 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * as long as this gateway lives.
    */
   takeDuty(duty: string): Promise<DutyPlace>;
+  /** What is known of a session that another one started; durable when it resolves. */
+  putChild(child: SessionName & { body: string }): Promise<void>;
+  /** Nothing is known of it any more. */
+  removeChild(name: SessionName): Promise<void>;
   /**
    * Claims sessions with a turn or a message that nobody works on, as their gateway is dead or gave
    * them up, and tells of all messages that this gateway is to say. What it claimed it opens.
@@ -292,6 +297,8 @@ function createStore<Kept extends Ledger>(
     drop: (name, names) => dropMessages(database, name, names),
     takeBack: (name, id) => takeBackMessages(database, name, id),
     reserveNumbers: (kind, of) => reserveNumbers(database, kind, of),
+    putChild: (child) => putChild(database, child, node.id),
+    removeChild: (name) => removeChild(database, name),
     sweep: ({ limit = 20, known = [] } = {}) =>
       sweepInTurn(async () => {
         node.requireAlive();

@@ -21,6 +21,7 @@ import { endedEvent, spawnedEvent } from "../subagents/hook-events.ts";
 import { planFork } from "../subagents/plan-fork.ts";
 import { depthOf } from "../subagents/plan-spawn.ts";
 import { type SessionToolsPort, SPAWN_TOOL } from "../subagents/session-tools.ts";
+import { createSharedFiles, type SharedChildren } from "../subagents/shared-children.ts";
 import { createSubagents, type Subagents } from "../subagents/subagents.ts";
 import { ancestorsOf, describeTree, isSameTree } from "../subagents/tree.ts";
 import { tooManyUnasked } from "../subagents/unasked.ts";
@@ -34,6 +35,8 @@ export interface ChildSessionsOptions {
   log: LogPort;
   host: Host;
   store: SessionStore;
+  /** Where all gateways see them. Absent: they are in files of the home alone. */
+  shared?: SharedChildren | undefined;
   known: KnownSessions;
   conversations: Conversations;
   /** One turn that no person asked for; undefined: there was nothing to say. */
@@ -71,9 +74,12 @@ const SWEEP_MS = 60_000;
 const MOST_WAITING = 8;
 
 export function createChildSessions(options: ChildSessionsOptions): ChildSessions {
-  const { home, log, host, converse, isStopping, tellPlugins } = options;
+  const { home, log, host, converse, isStopping, tellPlugins, shared } = options;
+  const files = createChildFiles({ home, log });
+  /** As they are open: what other gateways knew of their trees is known. */
+  const arrived = new WeakSet<OpenSession>();
   const subagents = createSubagents({
-    files: createChildFiles({ home, log }),
+    files: shared === undefined ? files : createSharedFiles({ files, shared, log }),
     ...{ log, converse, isStopping },
     limits: host.config.agents.defaults.subagents,
     choices: () => ({
@@ -129,6 +135,8 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
       return { above: ancestorsOf(key, children), label };
     },
     async tellUntold(session) {
+      if (!arrived.has(session)) await subagents.arrived();
+      arrived.add(session);
       const untold = subagents.untold(session.session.sessionKey);
       if (untold.length === 0) return;
       const message = markOtherSession({

@@ -10,6 +10,7 @@ import type { Series } from "../metrics/series.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import type { SharedChildren } from "../subagents/shared-children.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
 import type { DoorJournals } from "./door-journals.ts";
 
@@ -37,6 +38,8 @@ export interface Storage {
   readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
   /** Jobs of people, and how far they are. */
   readonly jobs: JobStore;
+  /** What is known of child sessions. Undefined: it is in files of the home. */
+  readonly children?: SharedChildren;
   /** Hands work to all gateways of the storage. Undefined: this one alone has some. */
   readonly queue?: Jobs;
   /** What was asked of where sessions are. Undefined: that is not counted. */

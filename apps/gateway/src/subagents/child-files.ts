@@ -12,10 +12,12 @@ import { type Child, ChildSchema, childId, isOver } from "./child.ts";
 import { lostEnding } from "./ending.ts";
 
 export interface ChildFiles {
+  /** Other gateways write them, too, at any time. Absent: processes of this home alone. */
+  isShared?: boolean;
   /** Durable when it resolves. */
   write(child: Child): Promise<void>;
   /** Durable beside what is there; the answer, called, puts it in its place in one step. */
-  stage(child: Child): Promise<() => void>;
+  stage(child: Child): Promise<() => void | Promise<void>>;
   remove(child: Child): Promise<void>;
   /** As it is on disk now; undefined = there is none. */
   read(child: Child): Promise<Child | undefined>;

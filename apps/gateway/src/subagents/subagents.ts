@@ -66,8 +66,13 @@ export interface Subagents {
   runIn(key: string): ChildRun | undefined;
   /** All that are known in this process now, oldest first. */
   known(): readonly Child[];
-  /** All there are, oldest first; those of other processes as they were a minute ago. */
+  /**
+   * All there are, oldest first; those of other processes of this home as they were a minute ago,
+   * of other gateways as they are.
+   */
   list(): Promise<readonly Child[]>;
+  /** A session came from another gateway: what that one knew of its tree is known from now on. */
+  arrived(): Promise<void>;
   /** Ends the children of a session that run, and theirs; false when none does. */
   cancelBelow(parentKey: string): boolean;
   /** The session has a new transcript, which knows of no child: its children are nobody's. */
@@ -95,8 +100,10 @@ export interface SpawnOptions {
 export function createSubagents(ports: SubagentPorts): Subagents {
   const { files, log } = ports;
   const known = new Map<string, Child>();
-  /** What this process wrote it knows best. */
-  const own = new Set<string>();
+  /** What this process wrote it knows best: when it wrote last, and what it is writing. */
+  const wrote = new Map<string, number>();
+  const writing = new Set<string>();
+  let writes = 0;
   const runs = new Map<string, ChildRun>();
   /** Planned, and about to run: their locks are nobody else's. */
   const beginning = new Set<string>();
@@ -106,22 +113,41 @@ export function createSubagents(ports: SubagentPorts): Subagents {
 
   const warn = (what: string) => (error: unknown) =>
     log.warn(`child sessions: ${what}: ${(error as Error).message}`);
+  const written = (key: string) => {
+    writes++;
+    wrote.set(key, writes);
+  };
   const keep = async (child: Child) => {
-    own.add(child.key);
+    written(child.key);
     known.set(child.key, child);
-    await files.write(child);
+    await files.write(child).finally(() => written(child.key));
     return child;
   };
   const refresh = async () => {
+    const before = writes;
     const found = new Map((await files.all()).map((child) => [child.key, child]));
-    for (const key of known.keys()) if (!own.has(key) && !found.has(key)) known.delete(key);
-    for (const [key, child] of found) if (!own.has(key)) known.set(key, child);
+    const isOwn = (key: string) => {
+      if (files.isShared !== true) return wrote.has(key);
+      const isRunning = runs.has(key) || beginning.has(key) || writing.has(key);
+      return isRunning || (wrote.get(key) ?? 0) > before;
+    };
+    for (const key of known.keys()) if (!isOwn(key) && !found.has(key)) known.delete(key);
+    for (const [key, child] of found) if (!isOwn(key)) known.set(key, child);
   };
   const inOrder = () => [...known.values()].sort((a, b) => a.startedAt - b.startedAt);
   let reading: Promise<void> | undefined;
   const ready = () => {
     reading ??= refresh();
     return reading;
+  };
+  let looking: Promise<void> | undefined;
+  /** As they are at this moment, where others write them. */
+  const current = () => {
+    if (files.isShared !== true) return ready();
+    looking ??= refresh().finally(() => {
+      looking = undefined;
+    });
+    return looking;
   };
   const childrenOf = (key: string) =>
     [...known.values()].filter((child) => child.parent.key === key);
@@ -174,6 +200,16 @@ export function createSubagents(ports: SubagentPorts): Subagents {
    * so that a kill hardly ever comes between.
    */
   async function finish(child: Child, ending: Ending, lock: Lock | null): Promise<Child> {
+    writing.add(child.key);
+    try {
+      return await store(child, ending, lock);
+    } finally {
+      writing.delete(child.key);
+      written(child.key);
+    }
+  }
+
+  async function store(child: Child, ending: Ending, lock: Lock | null): Promise<Child> {
     const { reply, ...end } = ending;
     const ended = { ...child, end: { ...end, at: Date.now() }, reply };
     const noDisk = warn(`the end of ${child.key} is not on disk`);
@@ -184,7 +220,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     if (child.plugin === null && needsPreparation(child))
       await ports.ended(child, end.notice).catch(warn(`no engine knows the end of ${child.key}`));
     try {
-      commit?.();
+      await commit?.();
     } catch (error) {
       noDisk(error);
     }
@@ -254,7 +290,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       ...{ limits: ports.limits, id: randomUUID(), now: Date.now() },
     });
     if (decided.kind === "refused") throw new ToolRefusal(decided.reason);
-    own.add(decided.child.key);
+    written(decided.child.key);
     known.set(decided.child.key, decided.child);
     return decided.child;
   }
@@ -328,12 +364,15 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     runIn: (key) => runs.get(key),
     known: inOrder,
     async list() {
-      await ready();
+      await current();
       return inOrder();
+    },
+    arrived: async () => {
+      if (files.isShared === true) await current();
     },
     cancelBelow: (parentKey) => cancelBelow(parentKey),
     async release(parentKey) {
-      await ready();
+      await current();
       cancelBelow(parentKey, "released");
       await Promise.all(childrenOf(parentKey).map(({ key }) => runs.get(key)?.ended));
       await announced(untold(parentKey));

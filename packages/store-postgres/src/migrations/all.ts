@@ -11,6 +11,7 @@ import { JOBS } from "./0009-jobs.ts";
 import { COPIED_ROWS } from "./0010-copied-rows.ts";
 import { DUTIES } from "./0011-duties.ts";
 import { NODE_KEYS } from "./0012-node-keys.ts";
+import { CHILDREN } from "./0013-children.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly string[] = [
   COPIED_ROWS,
   DUTIES,
   NODE_KEYS,
+  CHILDREN,
 ];

@@ -6,7 +6,7 @@ export const MANY = 100_000;
 /** Tables that are large then. */
 export const LARGE = [
   ...["session", "entry", "delivery", "report", "part", "inbox", "kept_file", "copied"],
-  ...["cron_job", "cron_state", "cron_run"],
+  ...["cron_job", "cron_state", "cron_run", "child"],
 ];
 
 /** SQL for tables that are there and empty. What waits is a living gateway's, and a dead one's. */
@@ -52,5 +52,8 @@ export const FILL = `
   select 'j' || n, n, 0 from generate_series(1, ${MANY}) n;
   insert into cron_run (id, started_at, due, body)
   select 'j' || n % 100 + 1, n, n, '{}' from generate_series(1, ${MANY}) n;
+  insert into child (agent_id, key, node, body)
+  select 'main', 'k' || n, '00000000-0000-0000-0000-000000000001', '{}'
+  from generate_series(1, ${MANY}) n;
   analyze node, ${LARGE.join(", ")};
 `;

@@ -7,6 +7,7 @@ import { nameWithLabel } from "../../sessions/labels.ts";
 import { shownEntries } from "../../sessions/shown.ts";
 import { readChildren, withLost } from "../../subagents/child-files.ts";
 import type { ListedChild } from "../../subagents/session-tree.ts";
+import { withShared } from "../../subagents/shared-children.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -32,10 +33,11 @@ export async function listSessions(
 ): Promise<number> {
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
-  const { sessions: store } = await storedSessions(environment);
+  const { sessions: store, children: shared } = await storedSessions(environment);
   const rows = await store.list();
   const isMade = (await demoState(home)) === "made";
-  const children = await withLost(home, await readChildren({ home, log }));
+  const kept = await withLost(home, await readChildren({ home, log }));
+  const children = shared === undefined ? kept : await withShared(shared, kept, log);
   const { next, sideRequests, ...page } = await createListing(store).page(
     { rows, children },
     { limit, find, all },

@@ -11,6 +11,7 @@ import { VERSION } from "../../version.ts";
 import { idOfHome } from "../home-id.ts";
 import { loadPostgres } from "../load-postgres.ts";
 import type { Storage, StorageRequest } from "../storage.ts";
+import { createChildRows } from "./child-rows.ts";
 import { createPostgresJournals } from "./door-journals.ts";
 import { createDoorPlaces } from "./door-places.ts";
 import { createEngineRows } from "./engine-rows.ts";
@@ -54,8 +55,8 @@ export async function openInPostgres(
     // A gateway of this home may write its own copies meanwhile.
     const copies = join(home, "copies", store.clusterId, "read");
     const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
-    const jobs = createJobRows(store);
-    return { sessions, search: createPostgresSearch(store), records: copies, jobs };
+    const [jobs, children] = [createJobRows(store), createChildRows(store)];
+    return { sessions, search: createPostgresSearch(store), records: copies, jobs, children };
   }
   const own = config.storage.address ?? address;
   if (new URL(own).port === "0")
@@ -124,6 +125,7 @@ export async function openInPostgres(
       counts,
       jobs,
       queue,
+      children: createChildRows(store),
     },
     cluster: {
       address: own,
