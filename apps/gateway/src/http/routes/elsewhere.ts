@@ -1,4 +1,4 @@
-// Hands requests that change a session on to the gateway that has it open.
+// Hands what only the gateway that has a session open can do or tell on to it.
 import type { LogPort } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
@@ -19,7 +19,13 @@ const PASSED_BACK = ["content-type", "cache-control", "retry-after", "x-accel-bu
 /** As long as a dead gateway may count as alive, s. */
 const TRY_AGAIN_S = 10;
 
-/** Reading needs nobody, as every gateway can tell what is stored. */
+/** What runs in a session, waits for a person and is learned of its model is stored nowhere. */
+const LIVE = /^\/api\/sessions\/[^/]+\/(?:status|turn|context)$/;
+
+/** Who only looks hears what is stored, where the owner says nothing for so long, ms. */
+const LOOK_MS = 2000;
+
+/** Reading what is stored needs nobody, as every gateway can tell it. */
 export function addElsewhere(
   app: Hono,
   { cluster, canonicalKey }: Pick<Gateway, "cluster" | "canonicalKey">,
@@ -29,13 +35,17 @@ export function addElsewhere(
   app.use("/api/sessions/:key/*", async (context, next) => {
     const { method, path } = context.req;
     // Messages find their way themselves: who has their session may change meanwhile.
-    if (method === "GET" || method === "HEAD" || (method === "POST" && path.endsWith("/messages")))
-      return next();
+    const isLook = method === "GET" || method === "HEAD";
+    if (isLook ? !LIVE.test(path) : method === "POST" && path.endsWith("/messages")) return next();
     const key = canonicalKey(context.req.param("key"));
     // What waits is kept where every gateway can take it back.
     const isWaiting = method === "DELETE" && /\/waiting(?:\/[^/]*)?$/.test(path);
-    const passed = await handedOn(context, { cluster, key, callers, log });
-    return passed === undefined || (passed.status === 409 && isWaiting) ? next() : passed;
+    const handing = { cluster, key, callers, log, ...(isLook && { patienceMs: LOOK_MS }) };
+    const passed = await handedOn(context, handing);
+    if (passed === undefined) return next();
+    if (passed.status !== 409 || !(isLook || isWaiting)) return passed;
+    context.header("retry-after", undefined);
+    return next();
   });
 }
 
@@ -50,18 +60,27 @@ interface Handing {
   key: string;
   callers: Callers;
   log: Pick<LogPort, "warn">;
+  /** Absent: as long as its client. */
+  patienceMs?: number;
 }
+
+const boundOf = ({ req }: Context, patienceMs: number | undefined): AbortSignal =>
+  patienceMs === undefined
+    ? req.raw.signal
+    : AbortSignal.any([req.raw.signal, AbortSignal.timeout(patienceMs)]);
 
 /** The answer of the gateway that has the session; undefined: this one is to answer. */
 export async function handedOn(
   context: Context,
-  { cluster, key, callers, log }: Handing,
+  { cluster, key, callers, log, patienceMs }: Handing,
 ): Promise<Response | undefined> {
   const owner = await cluster.ownerOf(key);
   if (owner === null || owner === cluster.address) return undefined;
   if (context.req.header(HOP) !== undefined) return lockedBy(context, key, owner);
   try {
-    return answered(await handOn(context, owner, { callers }));
+    return answered(
+      await handOn(context, owner, { callers, signal: boundOf(context, patienceMs) }),
+    );
   } catch (error) {
     if (isAbort(error) || context.req.raw.signal.aborted) throw error;
     log.warn(`the gateway at ${owner} has session ${key}, and does not answer`);

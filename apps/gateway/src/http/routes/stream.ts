@@ -4,7 +4,12 @@ import type { Context, Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
-import { type EventPlace, formatPlace, parsePlace } from "../../streams/event-place.ts";
+import {
+  type EventPlace,
+  formatPlace,
+  hasHeardNothing,
+  parsePlace,
+} from "../../streams/event-place.ts";
 import type { Callers } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 import { eventStream } from "../event-stream.ts";
@@ -66,7 +71,7 @@ async function nothingTo(
   if (isOver) return heardAll();
   if ((await gateway.store.find(key)) === null) throw sessionNotFound(key);
   const why =
-    since === undefined
+    since === undefined || hasHeardNothing(since)
       ? "send a message, or follow what will happen by GET /api/events"
       : "what it had told until Last-Event-ID is not known any more, so read its messages";
   return refuse(context, "NOT_FOUND", `No turn runs in session "${shortName(key)}"; ${why}.`);
