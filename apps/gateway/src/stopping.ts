@@ -18,6 +18,9 @@ export class EndedEarly extends DOMException {
   }
 }
 
+/** One that nobody wished for: the time that its turn had is over. */
+export class TimeIsUp extends EndedEarly {}
+
 /** A turn that was cancelled says why, where that is known. */
 export function withStopReason(
   result: TurnResult,
@@ -30,6 +33,7 @@ export function withStopReason(
       ? abortedBy.message
       : undefined;
   if (message === undefined) return result;
+  if (!isStopping && abortedBy instanceof TimeIsUp) return tookTooLong(result, message);
   const code = isStopping ? ("GATEWAY_STOPPING" as const) : result.error.code;
   return {
     ...result,
@@ -37,3 +41,11 @@ export function withStopReason(
     report: { ...result.report, reason: message },
   };
 }
+
+/** A turn is not over because somebody wished it where its time was up. */
+export const tookTooLong = (result: TurnResult, message: string): TurnResult => ({
+  ...result,
+  outcome: "failed",
+  error: { kind: "timeout", message },
+  report: { ...result.report, outcome: "failed", reason: message },
+});

@@ -1,6 +1,7 @@
 // Ends a run that takes too long, and says that the time was up.
 import type { TurnResult } from "@clew/engine-core";
 import { linkSignals } from "@clew/plugin-sdk/host";
+import { tookTooLong } from "../stopping.ts";
 
 /** The timer is gone when the run is: five hundred quick turns leave nothing behind. */
 export async function withTimeout(
@@ -17,12 +18,7 @@ export async function withTimeout(
     const result = await run(bounded.signal);
     if (!expired || result.outcome === "completed") return result;
     const message = `The run was stopped after ${seconds} s (agents.defaults.timeoutSeconds); what had arrived is kept.`;
-    return {
-      ...result,
-      outcome: "failed",
-      error: { kind: "timeout", message },
-      report: { ...result.report, outcome: "failed", reason: message },
-    };
+    return tookTooLong(result, message);
   } finally {
     clearTimeout(timer);
     bounded.release();

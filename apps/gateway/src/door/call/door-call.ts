@@ -50,7 +50,7 @@ export interface DoorOutlet {
 /** Gives a whole answer as JSON. */
 export function answerWith(
   outlet: DoorOutlet,
-  { status, body, retryAfterSeconds }: DoorAnswer,
+  { status, body, retryAfterSeconds, isWorthRepeating }: DoorAnswer,
   headers: RawHeaders = [],
 ): void {
   const bytes = new TextEncoder().encode(toJson(body));
@@ -60,6 +60,8 @@ export function answerWith(
     ...(retryAfterSeconds === undefined
       ? []
       : [["retry-after", String(retryAfterSeconds)] as const]),
+    // The SDKs of OpenAI and Anthropic repeat by this header before they look at the status.
+    ...(isWorthRepeating === false ? [["x-should-retry", "false"] as const] : []),
     ...headers,
   ]);
   void outlet.write(bytes);

@@ -51,5 +51,5 @@ it("a reply ends when its client goes, and when the gateway stops", () => {
     gone: new AbortController().signal,
   });
   replies.endAll();
-  expect(other.signal).toMatchObject({ aborted: true, reason: { status: 503 } });
+  expect(other.signal).toMatchObject({ aborted: true, reason: { by: "stop" } });
 });

@@ -8,12 +8,11 @@ import { createTurnLine, type TurnLine, type TurnPlace } from "../../waiting/tur
 
 /** Who ended a reply that its client would have heard to its end. */
 export class EndedHere extends EndedEarly {
-  /** What the client is told, as HTTP says it. */
-  readonly status: number;
+  readonly by: "person" | "time" | "stop";
 
-  constructor(why: string, status: number) {
+  constructor(why: string, by: EndedHere["by"]) {
     super(why);
-    this.status = status;
+    this.by = by;
   }
 }
 
@@ -78,10 +77,10 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
     here.abort(
       new EndedHere(
         `The reply was stopped after ${replyMs / 1000} s (agents.defaults.timeoutSeconds); what had arrived is kept.`,
-        400,
+        "time",
       ),
     );
-  const stop = ({ here }: Reply) => here.abort(new EndedHere(IS_STOPPING, 503));
+  const stop = ({ here }: Reply) => here.abort(new EndedHere(IS_STOPPING, "stop"));
   const among = (is: (reply: Reply) => boolean) => [...replies].filter(is);
   const waiting = () => among(({ isRunning }) => !isRunning);
   const requireRoom = ({ key, bytes, isTurn }: AskedReply) => {
@@ -148,7 +147,7 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
     cancel(key, which) {
       const isIt = which === "running";
       const found = among((reply) => reply.key === key && reply.isRunning === isIt);
-      for (const { here } of found) here.abort(new EndedHere("Cancelled by the person.", 400));
+      for (const { here } of found) here.abort(new EndedHere("Cancelled by the person.", "person"));
       return found.length > 0;
     },
     busy: () => new Set([...replies].map(({ key }) => key)),

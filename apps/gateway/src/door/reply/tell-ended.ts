@@ -1,6 +1,9 @@
 // Tells a client that its reply was ended here, in the form of what it was told already.
 import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
 import { answerWith, type DoorCall, type DoorOutlet } from "../call/door-call.ts";
+import type { EndedHere } from "../call/under-way.ts";
+import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
+import { errorStatus } from "./error-status.ts";
 import { REPLY_WRITERS } from "./find-writer.ts";
 
 export interface BegunAnswer {
@@ -15,17 +18,17 @@ export function tellEnded(
   outlet: DoorOutlet,
   call: Pick<DoorCall, "wire" | "request">,
   {
-    ended: { status, message },
+    ended,
     named,
     begun,
   }: {
-    ended: { status: number; message: string };
+    ended: Pick<EndedHere, "by" | "message">;
     named: RawHeaders;
     /** Absent: nothing came of an answer. */
     begun?: BegunAnswer;
   },
 ): void {
-  const answer = call.wire.error(status, message);
+  const answer = endedAnswer(call.wire, ended);
   if (!outlet.hasBegun) {
     answerWith(outlet, answer, named);
     return;
@@ -39,6 +42,26 @@ export function tellEnded(
   void outlet.write(new TextEncoder().encode(stream.fail(answer)));
   outlet.end();
 }
+
+function endedAnswer(
+  wire: DoorWire,
+  { by, message }: Pick<EndedHere, "by" | "message">,
+): DoorAnswer {
+  switch (by) {
+    case "person":
+      return wire.error(errorStatus(wire.api, "aborted"), message);
+    case "time":
+      return tookTooLong(wire, message);
+    case "stop":
+      return wire.error(503, message);
+  }
+}
+
+/** What is told, in either mode, of a reply that had all the time there is. */
+export const tookTooLong = (wire: DoorWire, message: string): DoorAnswer => ({
+  ...wire.error(errorStatus(wire.api, "timeout"), message),
+  isWorthRepeating: false,
+});
 
 /** Between two events, and in plain bytes whose length nobody was told. */
 function takesEvents({ headers, tail }: BegunAnswer): boolean {

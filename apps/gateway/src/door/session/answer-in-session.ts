@@ -120,11 +120,11 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   const { call, ask, newest } = request;
   const { key } = request.planned;
   const controller = new AbortController();
-  const abort = (why: string) => {
+  const abort = (why: string | EndedEarly) => {
     // Its call was heard, and nobody brings the result.
     if (turns.waiting.get(key) === running && fateOf(turns, key, turn.entryId) !== "left")
       noteFate(turns, key, turn.entryId, "ended");
-    controller.abort(new EndedEarly(why));
+    controller.abort(typeof why === "string" ? new EndedEarly(why) : why);
   };
   const clock = createTurnClock({
     turnMs: agents.defaults.timeoutSeconds * 1000,

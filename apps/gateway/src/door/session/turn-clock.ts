@@ -1,4 +1,5 @@
 // Ends a turn that runs too long, or whose client lets it wait too long.
+import { EndedEarly, TimeIsUp } from "../../stopping.ts";
 
 export interface TurnClock {
   turnTo(state: "running" | "waiting"): void;
@@ -16,7 +17,7 @@ export function createTurnClock({
 }: {
   turnMs: number;
   waitMs: number;
-  onOver: (why: string) => void;
+  onOver: (why: EndedEarly) => void;
 }): TurnClock {
   let timer: NodeJS.Timeout | undefined;
   let left = turnMs;
@@ -32,8 +33,12 @@ export function createTurnClock({
       if (state === "running") since = performance.now();
       const why =
         state === "running"
-          ? `The run took longer than ${turnMs / 1000} s (agents.defaults.timeoutSeconds).`
-          : `The client gave no results of its tools for ${waitMs / 1000} s (door.session.toolWaitSeconds).`;
+          ? new TimeIsUp(
+              `The run was stopped after ${turnMs / 1000} s (agents.defaults.timeoutSeconds); what had arrived is kept.`,
+            )
+          : new EndedEarly(
+              `The client gave no results of its tools for ${waitMs / 1000} s (door.session.toolWaitSeconds).`,
+            );
       timer = setTimeout(
         () => onOver(why),
         Math.min(MOST_MS, Math.max(0, state === "running" ? left : waitMs)),

@@ -3,6 +3,7 @@ import type { TurnError, TurnReport } from "@clew/engine-core";
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 import { BacklogFull } from "../../waiting/refusals.ts";
 import { errorStatus } from "../reply/error-status.ts";
+import { tookTooLong } from "../reply/tell-ended.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 
 /** By the code of what went wrong here; what is not among them is nobody's fault but ours. */
@@ -21,7 +22,10 @@ const BY_CODE: { readonly [Code in ErrorCode]?: number } = {
   STORAGE_FAILED: 507,
 };
 
-/** `report`: of the turn, whose last call may say when another one is worth it. */
+/**
+ * `report`: of the turn, whose last call may say when another one is worth it, and whether it is:
+ * a model server that was silent may speak the next time.
+ */
 export function turnErrorAnswer(
   wire: DoorWire,
   { kind, code, message }: TurnError,
@@ -33,6 +37,7 @@ export function turnErrorAnswer(
   const isNowhere = kind === "not_found" && failure?.status !== 404;
   const ofModel = isNowhere ? 502 : errorStatus(wire.api, kind, failure?.status);
   const answer = wire.error((code && BY_CODE[code]) ?? ofModel, message);
+  if (kind === "timeout" && failure === undefined) return tookTooLong(wire, message);
   if (kind !== "rate_limited" || failure?.retryAfterMs === undefined) return answer;
   return { ...answer, retryAfterSeconds: Math.ceil(failure.retryAfterMs / 1000) };
 }

@@ -53,6 +53,8 @@ export interface DoorAnswer {
   body: JsonObject;
   /** When the request may be sent again, s. Absent: nobody knows, or there is no sense in it. */
   retryAfterSeconds?: number;
+  /** False: it would take as long again, and SDKs are told not to send it by themselves. */
+  isWorthRepeating?: false;
 }
 
 /** How much a request is too large by, in tokens. */
