@@ -9,11 +9,12 @@ import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { mendAfterFailure } from "../plugins/contain/shared-watch.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { createInbox, type Inbox, type InboxOptions } from "../waiting/inbox.ts";
+import { createInbox, type Inbox, type InboxOptions, type SaidEntry } from "../waiting/inbox.ts";
 import type { Taken } from "../waiting/item.ts";
 import { createLookout } from "../waiting/lookout.ts";
 import { planArrival } from "../waiting/plan-arrival.ts";
 import { alreadySaid, sessionFull } from "../waiting/refusals.ts";
+import { requireSame } from "../waiting/same-message.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
 import { createWaitingFiles } from "../waiting/waiting-files.ts";
@@ -64,7 +65,7 @@ export interface Sending {
   offer(request: SendRequest): Promise<Taken>;
   /**
    * Keeps a message for the gateway that has its session, as that does not answer; durable when it
-   * resolves. Throws BACKLOG_FULL, STORAGE_FAILED, and SESSION_LOCKED where no other gateway is.
+   * resolves. Throws BACKLOG_FULL, STORAGE_FAILED, IDEMPOTENCY_KEY_REUSED, and SESSION_LOCKED where no other gateway is.
    */
   keep(request: SendRequest & { idempotencyKey: string }): Promise<WaitingView>;
   /** Takes part in what becomes of it, now that this gateway has the session. */
@@ -120,11 +121,15 @@ export function createSending({
     isOpen: (key) => conversations.peek(key) !== undefined,
     entrySaying(key, name) {
       const open = conversations.peek(key);
-      const entryId = open && entrySaying(open, name);
+      const said = open && entrySaying(open, name);
       // At its turn it is seen what becomes of it.
-      return entryId !== undefined && unstored.has(key, entryId) ? undefined : entryId;
+      return said !== undefined && unstored.has(key, said.entryId) ? undefined : said;
     },
   });
+  const storedEntry = async (key: string, name: string): Promise<SaidEntry | undefined> => {
+    const read = await store.read(key);
+    return read === null ? undefined : entrySaying({ branch: () => read.branch }, name);
+  };
   const offer: Sending["offer"] = async (request) => {
     requireMessageFits(request.content, limits.messageBytes);
     return inbox.offer({ ...request, key: canonicalKey(request.key) });
@@ -165,26 +170,37 @@ export function createSending({
       const before = await waitingStore.read(key);
       const message = messageOf(request, { whenBusy });
       const known = before.find(({ idempotencyKey }) => idempotencyKey === message.idempotencyKey);
-      if (known !== undefined) return viewOf(known);
+      const { kind, content: sent, idempotencyKey: name } = request;
+      const requireSent = ({ content: before }: { content: SendRequest["content"] }) => {
+        if (kind === undefined) requireSame(key, { sent, before });
+      };
+      if (known !== undefined) {
+        requireSent(known);
+        return viewOf(known);
+      }
+      const said = kind === undefined ? await storedEntry(key, name) : undefined;
+      if (said !== undefined) requireSent(said);
       // A job has bounds of its own, and waits for as long as it takes.
-      if (request.kind === undefined) requirePlace(key, { message, before, limits });
-      return viewOf(await shared.keep(key, message));
+      if (kind === undefined) requirePlace(key, { message, before, limits });
+      const kept = await shared.keep(key, message);
+      requireSent(kept);
+      return viewOf(kept);
     },
     async rejoin({ key: text, name, onEvent }) {
       const key = canonicalKey(text);
       const joined = await inbox.rejoin({ key, name, onEvent });
       if (joined !== null) return joined;
-      const read = await store.read(key);
-      const entryId = read === null ? undefined : entrySaying({ branch: () => read.branch }, name);
-      if (entryId === undefined) throw new MessageTakenBack();
-      const result = Promise.resolve({ outcome: "known" as const, entryId });
+      const said = await storedEntry(key, name);
+      if (said === undefined) throw new MessageTakenBack();
+      const result = Promise.resolve({ outcome: "known" as const, entryId: said.entryId });
       return { waiting: null, begun: new Promise(() => {}), result };
     },
     async saidIn(text, name) {
       const key = canonicalKey(text);
       const branch = (await store.read(key))?.branch ?? [];
-      const entryId = entrySaying({ branch: () => branch }, name);
-      return entryId === undefined ? null : { entryId, reply: replyTo(branch, entryId) };
+      const said = entrySaying({ branch: () => branch }, name);
+      if (said === undefined) return null;
+      return { entryId: said.entryId, reply: replyTo(branch, said.entryId) };
     },
     isKept: async (text, name) => (await shared?.waits(canonicalKey(text), name)) ?? false,
     waiting: {

@@ -18,9 +18,11 @@ import type { TurnStreams } from "../streams/turn-streams.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
 import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
+import type { SaidEntry } from "../waiting/inbox.ts";
 import type { SentResult } from "../waiting/item.ts";
 import { type GoingOnPlan, planGoingOn } from "../waiting/plan-going-on.ts";
 import type { InboxTurn } from "../waiting/run-lane.ts";
+import { requireSame } from "../waiting/same-message.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -79,7 +81,10 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
       entryId = goesOnFrom;
       return goOn(parts, session, goesOnFrom);
     }
-    if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
+    const known = mayBeKnown ? entrySaying(session, prompt.idempotencyKey) : undefined;
+    if (known !== undefined && request.kind === undefined)
+      requireSame(request.key, { sent: prompt.content, before: known.content });
+    entryId = known?.entryId;
     const { sessionKey } = session.session;
     const isUnstored = entryId !== undefined && parts.unstored.has(sessionKey, entryId);
     if ((entryId === undefined || isUnstored) && !(await waits())) throw new MessageTakenBack();
@@ -149,18 +154,17 @@ async function goneOn(
 }
 
 /** The entry of a message that was sent under this name. */
-export const entrySaying = (
+export function entrySaying(
   session: Pick<OpenSession, "branch">,
   idempotencyKey: string | undefined,
-): string | undefined =>
-  session
-    .branch()
-    .findLast(
-      (entry) =>
-        entry.type === "message" &&
-        entry.message.role === "user" &&
-        entry.message.idempotencyKey === idempotencyKey,
-    )?.id;
+): SaidEntry | undefined {
+  for (const entry of session.branch().toReversed()) {
+    if (entry.type !== "message" || entry.message.role !== "user") continue;
+    const { idempotencyKey: name, content } = entry.message;
+    if (name === idempotencyKey) return { entryId: entry.id, content };
+  }
+  return undefined;
+}
 
 /** One that no person asked for; undefined: there was nothing to say. */
 export async function converse(

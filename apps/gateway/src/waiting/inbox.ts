@@ -1,6 +1,7 @@
 // Takes messages of people in, keeps those that wait, and lets each have its turn.
 import { randomUUID } from "node:crypto";
 import type { LogPort } from "@clew/engine-core";
+import type { UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
 import { EndedEarly, gatewayStopping } from "../stopping.ts";
 import { createItem, type Item, join, type Taken } from "./item.ts";
@@ -8,6 +9,7 @@ import { createLanes, type Lane, type WaitingNews } from "./lanes.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
 import { createLaneRunner, type LaneRunnerOptions } from "./run-lane.ts";
+import { requireSame } from "./same-message.ts";
 import type { SendRequest } from "./send-request.ts";
 import { createTakeIn } from "./take-in.ts";
 import { MessageTakenBack } from "./taken-back.ts";
@@ -17,7 +19,7 @@ import type { WaitingStore } from "./waiting-store.ts";
 export interface Inbox {
   /**
    * Durable, where it waits, when it resolves. Throws SESSION_BUSY, BACKLOG_FULL,
-   * STORAGE_FAILED.
+   * STORAGE_FAILED, IDEMPOTENCY_KEY_REUSED.
    */
   offer(request: SendRequest): Promise<Taken>;
   /**
@@ -53,6 +55,12 @@ export interface Inbox {
   close(): void;
 }
 
+/** An entry that says a message. */
+export interface SaidEntry {
+  entryId: string;
+  content: UserMessage["content"];
+}
+
 export interface InboxOptions extends Pick<LaneRunnerOptions, "line" | "gate" | "run" | "told"> {
   store: WaitingStore;
   log: LogPort;
@@ -66,7 +74,7 @@ export interface InboxOptions extends Pick<LaneRunnerOptions, "line" | "gate" | 
   /** The session is open here. Absent: no other gateway opens it. */
   isOpen?(key: string): boolean;
   /** The entry that says a message of this name, where that is known at once. */
-  entrySaying(key: string, idempotencyKey: string): string | undefined;
+  entrySaying(key: string, idempotencyKey: string): SaidEntry | undefined;
   tell(event: WaitingNews): void;
   /** Called before what a failed turn leaves behind is put in order. Absent: nothing is done. */
   onFailure?(): void;
@@ -106,11 +114,12 @@ export function createInbox(options: InboxOptions): Inbox {
     void lanes.forgetQuietly(lane, item);
   };
 
-  const sayingEntry = (key: string, name: string | undefined): Taken | null => {
-    const entryId = name === undefined ? undefined : options.entrySaying(key, name);
-    return entryId === undefined
-      ? null
-      : { waiting: null, begun: NEVER, result: Promise.resolve({ outcome: "known", entryId }) };
+  const sayingEntry = (key: string, name: string | undefined, sent?: Sent): Taken | null => {
+    const said = name === undefined ? undefined : options.entrySaying(key, name);
+    if (said === undefined) return null;
+    if (sent !== undefined) requireSame(key, { sent, before: said.content });
+    const result = Promise.resolve({ outcome: "known" as const, entryId: said.entryId });
+    return { waiting: null, begun: NEVER, result };
   };
 
   const place = (lane: Lane, { request, bytes, whenBusy }: Offer) => {
@@ -158,13 +167,16 @@ export function createInbox(options: InboxOptions): Inbox {
       // What was kept for it at other gateways comes first.
       if (shared !== undefined && lanes.get(key) === undefined && !isOpen(key))
         await takeIn.left(key);
+      // What a job says may have been changed since its run began.
+      const sent = kind === undefined ? content : undefined;
       const again = lanes.known(key, name);
       if (again !== undefined) {
+        if (sent !== undefined) requireSame(key, { sent, before: again.message.content });
         const taken = await join(again, onEvent);
         resumeOne(key);
         return taken;
       }
-      const said = sayingEntry(key, name);
+      const said = sayingEntry(key, name, sent);
       if (said !== null) return said;
       const asked = request.whenBusy ?? options.whenBusy;
       // Neither a client's turn nor a job's is for others to take in, or refused by a default.
@@ -268,6 +280,8 @@ export function createInbox(options: InboxOptions): Inbox {
     pump(lane);
   }
 }
+
+type Sent = SendRequest["content"];
 
 interface Offer {
   request: SendRequest;

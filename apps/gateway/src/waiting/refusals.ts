@@ -62,6 +62,13 @@ export const keptForNextStart = (): ContextEngineError =>
     "The gateway is stopping; the message is kept, and has its turn when it has been started again.",
   );
 
+/** Of what was said under the key nothing is told: the sender may be another one. */
+export const keyReused = (key: string): ContextEngineError =>
+  new ContextEngineError(
+    "IDEMPOTENCY_KEY_REUSED",
+    `A message that says something else was sent under this idempotencyKey in session "${shortName(key)}"; this one was not said, so send it under a key of its own.`,
+  );
+
 /** Who waits for a reply cannot be given one that another request got. */
 export const alreadySaid = (key: string): ContextEngineError =>
   new ContextEngineError(

@@ -137,7 +137,9 @@ export function createLaneRunner(options: LaneRunnerOptions): (lane: Lane) => vo
     if (!isUnsaid) return;
     if (shared !== undefined && ContextEngineError.is(error, "SESSION_LOCKED"))
       return letGo(lane, error);
-    const isOver = item.abort.signal.aborted || error instanceof MessageTakenBack;
+    const isReused = ContextEngineError.is(error, "IDEMPOTENCY_KEY_REUSED");
+    if (isReused && item.isKept) lanes.news(lane, item, "cancelled");
+    const isOver = item.abort.signal.aborted || error instanceof MessageTakenBack || isReused;
     if (!item.isKept || isOver) return void lanes.forgetQuietly(lane, item);
     stays(lane, item, error instanceof Error ? error.message : String(error));
   };

@@ -124,6 +124,30 @@ describe.skipIf(whyNoPostgres() !== null)(
       },
     );
 
+    it("are not said under the key of another one, wherever that is", LONG, async () => {
+      const { model, one, two } = await world();
+      const refusedBy = async (place: Place, body: Record<string, unknown>) => {
+        const answer = await ask(place, "/messages", post(body));
+        const { error } = (await answer.json()) as { error: { code: string } };
+        return [answer.status, error.code];
+      };
+      const refused = [422, "IDEMPOTENCY_KEY_REUSED"];
+      const first = await send(one, { text: "one", idempotencyKey: "k1" });
+      await answer({ model }, "One.");
+      await first.all;
+      for (const place of [one, two])
+        expect(await refusedBy(place, { text: "uno", idempotencyKey: "k1" })).toEqual(refused);
+      await kill(one);
+      // Said by the dead one, and kept for the next one.
+      expect(await refusedBy(two, { text: "uno", idempotencyKey: "k1" })).toEqual(refused);
+      const second = await send(two, { text: "two", idempotencyKey: "k2" });
+      await second.told("waiting");
+      expect(await refusedBy(two, { text: "due", idempotencyKey: "k2" })).toEqual(refused);
+      await answer({ model }, "Two.");
+      expect((await second.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+      expect(await said(two)).toEqual(["user: one", "assistant", "user: two", "assistant"]);
+    });
+
     it("are taken back at any gateway, and not said then", LONG, async () => {
       const { model, one, two } = await world();
       await send(one, { text: "one" });

@@ -5,6 +5,7 @@ import type { InboxMessage, PostgresStore } from "@clew/store-postgres";
 import { fromJson, toJson } from "../../own-json.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { createKeyedQueue } from "../../sessions/queues.ts";
+import { requireSame } from "../../waiting/same-message.ts";
 import { type WaitingMessage, WaitingMessageSchema } from "../../waiting/waiting-message.ts";
 import type { CutTurn, SharedWaiting, WaitingStore } from "../../waiting/waiting-store.ts";
 
@@ -45,7 +46,10 @@ export function createWaitingRows({ store, everyMs }: WaitingRowsOptions): Waiti
         const names = new Set(messages.map(({ idempotencyKey }) => idempotencyKey));
         const gone = [...before].filter((name) => !names.has(name));
         for (const message of fresh) {
-          await store.keep(nameOf(key), rowOf(message));
+          const [kept] = messageOf(await store.keep(nameOf(key), rowOf(message)));
+          // Another gateway may have kept it meanwhile.
+          if (kept !== undefined)
+            requireSame(key, { sent: message.content, before: kept.content });
           hold(key, [message.idempotencyKey]);
         }
         if (gone.length === 0) return;
