@@ -4,7 +4,12 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { refusedAtStart, unsetVariables, variablesOfService } from "../doctor/unset-variables.ts";
+import {
+  refusedAtStart,
+  repeatedForService,
+  unsetVariables,
+  variablesOfService,
+} from "../doctor/unset-variables.ts";
 import { fileNotFound } from "../file-not-found.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
@@ -30,7 +35,7 @@ export async function configValidate(
     const refused = refusedHere(config, environment);
     if (file === environment.configFile) {
       problem = refused.problem;
-      warnings.push(...refused.ofService);
+      warnings.push(...refused.ofService, ...repeatedForService(environment));
     } else warnings.push(...refusedAtStart(config, environment));
     warnings.push(...unsetVariables(config, environment), ...mistakenNames(config, environment));
   }

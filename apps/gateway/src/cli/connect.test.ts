@@ -240,6 +240,21 @@ describe("a file that was there before", () => {
     expect(await readFile(path, "utf8")).toBe(`${text}BAR=2\n`);
   });
 
+  it("has the line of a variable written that counts, and the other one told", async () => {
+    const { path, place } = await placed(
+      ".qwen/.env",
+      "OPENAI_API_KEY=a\nFOO=1\nOPENAI_API_KEY=b\n",
+    );
+    const { notes } = await connectJson(place, "qwen", "--write");
+    expect((await readFile(path, "utf8")).split("\n").slice(0, 2)).toEqual([
+      "OPENAI_API_KEY=a",
+      "FOO=1",
+    ]);
+    expect(notes).toContain(
+      `${path} sets OPENAI_API_KEY twice, in lines 1 and 3, and line 3 counts; take the other one out.`,
+    );
+  });
+
   it("is known after a second time as it was at first", async () => {
     const { path, place } = await placed(".codex/config.toml", CODEX);
     await connectJson(place, "codex", "--write");

@@ -158,6 +158,7 @@ async function write(
   const notes = [
     ...client.notes(connection),
     ...(connection.token === null ? [] : written.flatMap(readableNote)),
+    ...written.flatMap(({ repeated }) => repeated),
   ];
   if (json) {
     const files = written.map(({ path, isChanged }) => ({ path, changed: isChanged }));

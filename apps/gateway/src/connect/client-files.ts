@@ -7,6 +7,7 @@ import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import type { Environment } from "../config/environment.ts";
 import { valueAt } from "../config/path.ts";
+import { repeatedVariables } from "../config/repeated-variables.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { storageFailed } from "../storage-error.ts";
 import type { ConnectClient, Connection, Place, Setting, SettingsFormat } from "./connection.ts";
@@ -110,6 +111,8 @@ export interface WrittenOutcome {
   isChanged: boolean;
   /** Who may read and write it. */
   mode: number;
+  /** Sentences on variables that it sets more than once. */
+  repeated: string[];
 }
 
 /**
@@ -147,7 +150,9 @@ export async function writeFiles(
     const isChanged = current !== written.after;
     if (isChanged) await put(written.path, written.after);
     const { mode } = await lstat(written.path);
-    outcomes.push({ path: written.path, isChanged, mode: mode & 0o777 });
+    const { path, format, after } = written;
+    const repeated = format === "env" ? repeatedVariables(path, after) : [];
+    outcomes.push({ path, isChanged, mode: mode & 0o777, repeated });
   }
   return outcomes;
 }

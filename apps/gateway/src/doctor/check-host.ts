@@ -47,6 +47,7 @@ import { checkTraces } from "./check-traces.ts";
 import { checkUnstored } from "./check-unstored.ts";
 import { checkWater } from "./check-water.ts";
 import type { Finding, FindingCode } from "./finding.ts";
+import { repeatedForService } from "./unset-variables.ts";
 
 const PROBE_MS = 3000;
 
@@ -74,6 +75,14 @@ export async function checkHost(
     ...loaded.warnings.map(
       (text): Finding => ({
         ...{ level: "warning", code: "settings-unknown-key", subject: "settings" },
+        text,
+      }),
+    ),
+  );
+  findings.push(
+    ...repeatedForService(environment).map(
+      (text): Finding => ({
+        ...{ level: "warning", code: "settings-variable-twice", subject: "settings" },
         text,
       }),
     ),

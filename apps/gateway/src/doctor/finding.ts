@@ -11,6 +11,7 @@ export type FindingCode =
   | "settings"
   | "settings-invalid"
   | "settings-unknown-key"
+  | "settings-variable-twice"
   | "settings-variable-unset"
   | "storage"
   | "storage-unusable"

@@ -97,3 +97,15 @@ it("a service that is installed is told to lack what the settings name", async (
   await writeFile(join(home, "service.env"), `CLEW_TEST_TOKEN=${TOKEN}\n`);
   expect((await runClew(home, install, { env })).errors).toBe("");
 });
+
+it("a variable that service.env sets twice is told with the line that counts", async () => {
+  const { home } = await homeWithToken();
+  const file = join(home, "service.env");
+  await writeFile(file, `CLEW_TEST_TOKEN=short\nOTHER=1\nCLEW_TEST_TOKEN=${TOKEN}\n`);
+  const says = `${file} sets CLEW_TEST_TOKEN twice, in lines 1 and 3, and line 3 counts; take the other one out.`;
+  const env = { CLEW_TEST_TOKEN: TOKEN };
+  expect((await clew(home, ["doctor"], env)).output).toContain(`warning  settings: ${says}`);
+  const validated = await clew(home, ["config", "validate"], env);
+  expect(validated.code).toBe(0);
+  expect(validated.output).toContain(`warning: ${says}`);
+});

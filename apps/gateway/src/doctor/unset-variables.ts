@@ -4,6 +4,7 @@ import { parseEnv } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type Environment, expandVariables } from "../config/environment.ts";
 import { tokensOf } from "../config/gateway-auth.ts";
+import { repeatedVariables } from "../config/repeated-variables.ts";
 import type { Config } from "../config/schema.ts";
 import { planServers } from "../mcp/client/plan-servers.ts";
 import { planStorage } from "../storage/plan-storage.ts";
@@ -55,6 +56,12 @@ export const serviceVariables = (
   environment: Pick<Environment, "home" | "readText">,
 ): Readonly<Record<string, string | undefined>> =>
   parseEnv(environment.readText(serviceVariablesFile(environment)) ?? "");
+
+/** What the file of a service says more than once, as sentences. */
+export function repeatedForService(environment: Pick<Environment, "home" | "readText">): string[] {
+  const file = serviceVariablesFile(environment);
+  return repeatedVariables(file, environment.readText(file) ?? "");
+}
 
 /** What a service of this home is started with, where all is set that is set here. */
 export function variablesOfService(

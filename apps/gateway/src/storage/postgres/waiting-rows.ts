@@ -48,8 +48,7 @@ export function createWaitingRows({ store, everyMs }: WaitingRowsOptions): Waiti
         for (const message of fresh) {
           const [kept] = messageOf(await store.keep(nameOf(key), rowOf(message)));
           // Another gateway may have kept it meanwhile.
-          if (kept !== undefined)
-            requireSame(key, { sent: message.content, before: kept.content });
+          if (kept !== undefined) requireSame(key, { sent: message.content, before: kept.content });
           hold(key, [message.idempotencyKey]);
         }
         if (gone.length === 0) return;
