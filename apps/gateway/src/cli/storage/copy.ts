@@ -194,7 +194,7 @@ function describe(
     lines.push(`Deleted in the database, and not copied anew: ${named(deleted)}.`);
   if (renumbered.length > 0)
     lines.push(
-      `Messages and summaries got other numbers, the same at every gateway, as another home's have theirs; what earlier answers name by number is to be found by words: ${named(renumbered)}.`,
+      `Messages and summaries ${isCheck ? "would get" : "got"} other numbers, the same at every gateway, as another home's have theirs; what earlier answers name by number is to be found by words: ${named(renumbered)}.`,
     );
   for (const { what, why } of stays) lines.push(`${what}: ${why}.`);
   if (left.length > 0) lines.push(`Not copied: ${counted(left.length, "thing")}.`);

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { EngineRow, FoundRecord, PostgresCopy, RowsToPut } from "@clew/store-postgres";
 import { type EngineStores, type NamedSession, ROWS_ENGINE } from "./engine-stores.ts";
-import { underFreeNumbers } from "./free-numbers.ts";
+import { planNumbers, underFreeNumbers } from "./free-numbers.ts";
 import type { Known } from "./known.ts";
 import type { Names } from "./plan-session.ts";
 import { CHANGED, type CopyIn } from "./result.ts";
@@ -46,6 +46,17 @@ export async function wholeRows(
   return { rows: [{ engine: ROWS_ENGINE, rows, isAll: true }], isRenumbered };
 }
 
+/** Whether `wholeRows` would give them other numbers; nothing is stored. */
+export async function wouldRenumber(
+  request: Pick<CopyIn, "copy" | "homeId">,
+  known: Known,
+  { own, ...session }: { agentId: string; sessionId: string; own: RowsInHome | null },
+): Promise<boolean> {
+  if (own === null) return false;
+  const { kind } = await planNumbers(request, known, { ...session, rows: own.rows });
+  return kind === "others";
+}
+
 async function keepNumbers(
   copy: Pick<PostgresCopy, "keepNumbers">,
   known: Pick<Known, "numbers">,
@@ -81,7 +92,12 @@ export async function copyRowsAlone(
     if (!isCheck) await copy.note(homeId, { ...record, rows: own.print }, record);
     return "same";
   }
-  if (isCheck) return "copied";
+  if (isCheck) {
+    const stored = await copy.engineRows({ agentId, sessionId }, ROWS_ENGINE);
+    const isFirst = stored.length === 0;
+    const session = { agentId, sessionId, own };
+    return isFirst && (await wouldRenumber(request, known, session)) ? "renumbered" : "copied";
+  }
   const claim = await copy.claim({ agentId, key: record.key, sessionId });
   if (claim.kind === "held")
     return {

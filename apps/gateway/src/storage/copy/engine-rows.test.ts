@@ -159,6 +159,16 @@ describe.skipIf(whyNoPostgres() !== null)(
       const before = homes.map(keptByLossless);
       expect(before[0]!.messages[0]!.seq).toBe(before[1]!.messages[0]!.seq);
       expect(await copy(homes[0]!, into(url))).toMatchObject({ code: 0, renumbered: [] });
+      const tables =
+        "select * from numbering order by 1; select * from engine_row order by 1, 2, 3, 4";
+      const there = await runSql(url, tables);
+      const foretold = await copy(homes[1]!, into(url), "--check");
+      expect(foretold).toMatchObject({ code: 1, renumbered: ["agent:main:of-1"] });
+      const text = into(url).filter((arg) => arg !== "--json");
+      expect((await clew(homes[1]!, [...text, "--check"])).output).toMatch(
+        /summaries would get other numbers.*: of-1\.$/m,
+      );
+      expect(await runSql(url, tables)).toEqual(there);
       const second = await copy(homes[1]!, into(url));
       expect(second).toMatchObject({ code: 0, renumbered: ["agent:main:of-1"] });
       expect(await copy(homes[1]!, into(url))).toMatchObject({ code: 0, copied: [] });

@@ -19,19 +19,47 @@ interface Rows {
  * transcripts name them.
  */
 export async function underFreeNumbers(
+  request: Pick<CopyIn, "copy" | "homeId">,
+  known: Known,
+  session: Rows,
+): Promise<{ rows: readonly EngineRow[]; isRenumbered: boolean }> {
+  const { copy } = request;
+  const { agentId, sessionId, rows } = session;
+  const plan = await planNumbers(request, known, session);
+  if (plan.kind === "kept") return { rows, isRenumbered: false };
+  const { numbersInRows, renumberedRows } = await import("@clew/lossless-engine/store");
+  const renumbered = renumberedRows(rows, {
+    known: await copy.engineRows({ agentId, sessionId }, ROWS_ENGINE),
+    free: {
+      conversation: await copy.reserveNumbers("conversation", 1),
+      message: await copy.reserveNumbers("message", plan.own.messages.size + 1),
+      summary: await copy.reserveNumbers("summary", plan.own.summaries.length + 1),
+    },
+  });
+  noteNumbers(takenIn(known, agentId), sessionId, numbersInRows(renumbered));
+  return { rows: renumbered, isRenumbered: true };
+}
+
+export type NumbersPlan =
+  | { kind: "kept" }
+  /** Another session has some of them: all its own are to be others. */
+  | { kind: "others"; own: RowNumbers };
+
+/** Changes nothing in the database; numbers that are kept are taken for all that come behind. */
+export async function planNumbers(
   { copy, homeId }: Pick<CopyIn, "copy" | "homeId">,
   known: Known,
   { agentId, sessionId, rows }: Rows,
-): Promise<{ rows: readonly EngineRow[]; isRenumbered: boolean }> {
+): Promise<NumbersPlan> {
   const others = [...known.byId.values()].filter(
     (each) => each.agentId === agentId && each.sessionId !== sessionId,
   );
   const isAlone = others.every((each) => isOnlyOf(known, homeId, each));
-  if (isAlone && !known.taken.has(agentId)) return { rows, isRenumbered: false };
-  const { numbersInRows, renumberedRows } = await import("@clew/lossless-engine/store");
-  const taken = known.taken.get(agentId) ?? emptyNumbers();
-  if (!known.taken.has(agentId)) {
-    known.taken.set(agentId, taken);
+  const isRead = known.taken.has(agentId);
+  if (isAlone && !isRead) return { kind: "kept" };
+  const { numbersInRows } = await import("@clew/lossless-engine/store");
+  const taken = takenIn(known, agentId);
+  if (!isRead) {
     for (let at = 0; at < others.length; at += SESSIONS_AT_A_TIME) {
       const sessionIds = others.slice(at, at + SESSIONS_AT_A_TIME).map((each) => each.sessionId);
       const found = await copy.engineRowsOfMany({ agentId, sessionIds, engine: ROWS_ENGINE });
@@ -39,20 +67,15 @@ export async function underFreeNumbers(
     }
   }
   const own = numbersInRows(rows);
-  if (!isTaken(taken, sessionId, own)) {
-    noteNumbers(taken, sessionId, own);
-    return { rows, isRenumbered: false };
-  }
-  const renumbered = renumberedRows(rows, {
-    known: await copy.engineRows({ agentId, sessionId }, ROWS_ENGINE),
-    free: {
-      conversation: await copy.reserveNumbers("conversation", 1),
-      message: await copy.reserveNumbers("message", own.messages.size + 1),
-      summary: await copy.reserveNumbers("summary", own.summaries.length + 1),
-    },
-  });
-  noteNumbers(taken, sessionId, numbersInRows(renumbered));
-  return { rows: renumbered, isRenumbered: true };
+  if (isTaken(taken, sessionId, own)) return { kind: "others", own };
+  noteNumbers(taken, sessionId, own);
+  return { kind: "kept" };
+}
+
+function takenIn({ taken }: Known, agentId: string): TakenNumbers {
+  const numbers = taken.get(agentId) ?? emptyNumbers();
+  taken.set(agentId, numbers);
+  return numbers;
 }
 
 /** Sessions of one home have numbers of their own, unless they went on elsewhere. */

@@ -2,7 +2,13 @@
 import { hash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import type { CopySummary, PostgresCopy } from "@clew/store-postgres";
-import { copyRowsAlone, type RowsCopied, rowsInHome, wholeRows } from "./engine-rows-in.ts";
+import {
+  copyRowsAlone,
+  type RowsCopied,
+  rowsInHome,
+  wholeRows,
+  wouldRenumber,
+} from "./engine-rows-in.ts";
 import { heldBy } from "./held-by.ts";
 import { idOf, type Known } from "./known.ts";
 import { type Names, needsCommon, planSession } from "./plan-session.ts";
@@ -130,29 +136,34 @@ async function store(
   const isTaken = taken !== undefined && taken.sessionId !== sessionId;
   if (isTaken && !(isEmpty(taken) && database === null))
     return "its name is that of another session in the database; keep it under another name (clew sessions fork), and delete it under this one";
-  if (isCheck) return undefined;
+  const session = { agentId, sessionId, sessionKey: record.key };
+  if (isCheck) {
+    const own = await rowsInHome(engines, session);
+    if (await wouldRenumber(way, known, { agentId, sessionId, own })) result.renumbered.push(key);
+    return undefined;
+  }
   if (isTaken) await copy.removeEmpty({ agentId, key });
   const claim = await copy.claim({ agentId, key: database?.key ?? key, sessionId });
   if (claim.kind === "held")
     return `a gateway has it open in the database${claim.owner === null ? "" : ` (${claim.owner})`}; stop that one or wait, and copy again`;
-  const { session } = claim;
+  const { session: claimed } = claim;
   try {
-    const { found } = session;
+    const { found } = claimed;
     const isAsPlanned =
       found.sessionId === sessionId &&
       found.head === request.stored &&
       found.step === (database?.step ?? found.step);
     if (!isAsPlanned) return CHANGED;
-    const own = await rowsInHome(engines, { agentId, sessionId, sessionKey: record.key });
+    const own = await rowsInHome(engines, session);
     const { rows, isRenumbered } = await wholeRows(way, known, { agentId, sessionId, own });
-    const isStored = await session.put({
+    const isStored = await claimed.put({
       ...{ home: homeId, record: { ...record, rows: own?.print ?? null } },
       session: await sessionToPut(copy, homeId, { ...request, engineRows: rows }),
     });
     if (!isStored) return CHANGED;
     if (isRenumbered) result.renumbered.push(key);
   } finally {
-    await session.release();
+    await claimed.release();
   }
   known.byKey.set(idOf(agentId, key), { ...claim.session.found, key, sessionId });
   if (database !== null && database.key !== key) known.byKey.delete(idOf(agentId, database.key));
