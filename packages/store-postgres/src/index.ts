@@ -12,6 +12,7 @@ export {
   type QueueFacts,
 } from "./check.ts";
 export type { ChildRow } from "./children.ts";
+export type { CopySummary, FoundRecord } from "./copy/found-sessions.ts";
 export type {
   FileToKeep,
   FoundFile,
@@ -21,14 +22,12 @@ export type {
 export {
   type ClaimedSession,
   type CopyClaim,
-  type CopySummary,
-  type FoundRecord,
   openPostgresCopy,
   type PostgresCopy,
-  type WaitingToPut,
 } from "./copy/open-copy.ts";
 export type { RowsToPut } from "./copy/put-engine-rows.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
+export type { WaitingToPut } from "./copy/waiting-messages.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { DutyPlace } from "./duties.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";

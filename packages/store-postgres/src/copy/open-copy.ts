@@ -1,18 +1,8 @@
 // Opens a database for copying sessions into it and out of it, each of them claimed.
 import type { Blobs } from "../blob-place.ts";
-import { asIs, putBodies, TOUCHED } from "../blobs/put-bodies.ts";
 import { requirePlace } from "../blobs/require-place.ts";
-import { type BodyRow, wholeBodies } from "../blobs/whole-bodies.ts";
+import { clusterId } from "../catalogue.ts";
 import {
-  clusterId,
-  removeSession,
-  type StoredSummary,
-  SUMMARY,
-  type SummaryRow,
-  summaryOf,
-} from "../catalogue.ts";
-import {
-  type AskInside,
   type Database,
   type KeptInRows,
   largeBodies,
@@ -28,6 +18,16 @@ import { migrate } from "../migrate.ts";
 import { joinCluster } from "../node.ts";
 import { readParts } from "../read.ts";
 import { type WholeReport, wholeReports } from "../whole-reports.ts";
+import { entryHashes, entryLines } from "./entry-lines.ts";
+import {
+  type CopySummary,
+  type FoundRecord,
+  foundRecords,
+  foundSession,
+  foundSessions,
+  removeEmptySession,
+  type SessionOf,
+} from "./found-sessions.ts";
 import {
   bytesOf,
   type FileToKeep,
@@ -40,30 +40,13 @@ import type { RowsToPut } from "./put-engine-rows.ts";
 import {
   type ClaimedRow,
   type CopyRecord,
-  HASHES,
   putRecord,
   putRowsAlone,
   putSession,
   type SessionToPut,
 } from "./put-session.ts";
-
-/** A session as the database has it, also one in which nothing was said. */
-export interface CopySummary extends StoredSummary {
-  /** ms since the epoch. */
-  createdAt: number;
-  /** Changes of what engines acknowledged. */
-  line: number;
-}
-
-/** What is known of an earlier copy. */
-export interface FoundRecord extends CopyRecord {
-  /** Names the home. */
-  home: string;
-  /** Of the session in the database. */
-  step: number;
-  /** Of what engines acknowledged. */
-  line: number;
-}
+import { missingParts, partsOf, putParts } from "./report-parts.ts";
+import { foundWaiting, putWaiting, type WaitingToPut } from "./waiting-messages.ts";
 
 /** A claim of one session, or whose it is. */
 export type CopyClaim =
@@ -84,16 +67,6 @@ export interface ClaimedSession {
   putRows(request: { home: string; print: string; rows: readonly RowsToPut[] }): Promise<boolean>;
   /** Gives it up. */
   release(): Promise<void>;
-}
-
-/** Messages of a session that wait behind those that do already; one that is there stays. */
-export interface WaitingToPut {
-  /** Whose session it is. */
-  agentId: string;
-  /** Its name. */
-  key: string;
-  /** In order. */
-  messages: readonly InboxMessage[];
 }
 
 /** A database that sessions are copied into or out of. */
@@ -161,92 +134,6 @@ export interface PostgresCopy {
   close(): Promise<void>;
 }
 
-type SessionOf = Pick<StoredSummary, "agentId" | "sessionId">;
-
-type CopyRow = SummaryRow & { created_at: number; line: number };
-
-const COLUMNS = `
-  ${SUMMARY}, s.head_line::float8 as line,
-  (extract(epoch from s.created_at) * 1000)::float8 as created_at`;
-
-const SESSIONS: Statement<CopyRow> = {
-  name: "copy-sessions",
-  text: `
-    select ${COLUMNS} from session s where s.key not like 'begun:%' order by s.agent_id, s.key`,
-};
-
-const SESSION: Statement<CopyRow> = {
-  name: "copy-session",
-  text: `select ${COLUMNS} from session s where s.agent_id = $1 and s.key = $2`,
-};
-
-const RECORDS: Statement<RecordRow> = {
-  name: "copy-records",
-  text: `
-    select home, agent_id, session_id, print, step::float8, line::float8, key, label, engine_rows
-    from copied order by at`,
-};
-
-interface RecordRow {
-  home: string;
-  agent_id: string;
-  session_id: string;
-  print: string;
-  step: number;
-  line: number;
-  key: string;
-  label: string | null;
-  engine_rows: string | null;
-}
-
-const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
-
-const LINES: Statement<BodyRow & { seq: number }> = {
-  name: "copy-lines",
-  text: `
-    select seq::float8, body, blob from (
-      select seq, body, blob, sum(coalesce(size, octet_length(body))) over (order by seq) as total,
-        row_number() over (order by seq) as number
-      from (
-        select e.seq, e.body, e.blob, b.size from entry e
-        left join blob b on b.agent_id = e.agent_id and b.hash = e.blob
-        where e.agent_id = $1 and e.session_id = $2 and e.seq > $3 order by e.seq limit $4
-      ) first
-    ) counted
-    where number = 1 or total <= $5 order by seq`,
-};
-
-const LINES_AT_A_TIME = 1000;
-const BYTES_AT_A_TIME = 4 * 2 ** 20;
-
-const MISSING: Statement<{ hash: string }> = {
-  name: "copy-missing-parts",
-  text: `
-    select p.hash from unnest($2::text[]) as p (hash)
-    where not exists (select 1 from part where agent_id = $1 and part.hash = p.hash)`,
-};
-
-/** False: a large one was taken away since it was put elsewhere, and nothing is stored. */
-const PUT_PARTS: Statement<{ is_done: boolean }> = {
-  name: "copy-put-parts",
-  text: `
-    with ${TOUCHED("$1", "$5")}, done as (
-      select count(*) = cardinality($5::text[]) as is_done from touched
-    ), parts as (
-      insert into part (agent_id, hash, body, blob)
-      select $1, p.hash, p.body, nullif(p.blob, '')
-      from done, unnest($2::text[], $3::text[], $4::text[]) as p (hash, body, blob)
-      where done.is_done
-      on conflict do nothing
-    )
-    select is_done from done`,
-};
-
-const PARTS: Statement<{ hash: string }> = {
-  name: "copy-parts",
-  text: "select hash from part where agent_id = $1 order by hash",
-};
-
 const DELIVERIES: Statement<{ line: number; engine_id: string; change: string }> = {
   name: "copy-deliveries",
   text: `
@@ -258,37 +145,6 @@ const ROW_ENGINES: Statement<{ engine: string }> = {
   name: "copy-row-engines",
   text: "select distinct engine from engine_row where body is not null order by engine",
 };
-
-const INBOX: Statement<{
-  agent_id: string;
-  key: string;
-  id: string;
-  message_id: string;
-  body: string;
-}> = {
-  name: "copy-inbox",
-  text: `
-    select agent_id, key, id, message_id, body from inbox order by agent_id, key, place, id`,
-};
-
-/** Of nobody who lives: whoever looks for work takes them. */
-const PUT_INBOX = `
-    insert into inbox (agent_id, key, id, place, node, message_id, body)
-    select $1, $2, m.id,
-      (select coalesce(max(place), 0) from inbox where agent_id = $1 and key = $2) + m.n,
-      gen_random_uuid(), m.message_id, m.body
-    from unnest($3::text[], $4::text[], $5::text[])
-      with ordinality as m (id, message_id, body, n)
-    on conflict do nothing`;
-
-async function putWaiting(ask: AskInside, { agentId, key, messages }: WaitingToPut): Promise<void> {
-  await ask(PUT_INBOX, [
-    ...[agentId, key],
-    messages.map(({ name }) => name),
-    messages.map(({ id }) => id),
-    messages.map(({ body }) => body),
-  ]);
-}
 
 const CONNECTIONS = 2;
 /** A session that is large is stored at once, and its lines in large steps. */
@@ -341,7 +197,7 @@ export async function openPostgresCopy({
         if (row === undefined)
           return { kind: "held", owner: await ownerOf(database, { agentId, key }) };
         const lease = leaseOf(row);
-        const [found] = await database.ask(SESSION, [agentId, key]);
+        const found = await foundSession(database, { agentId, key });
         const claimed: ClaimedRow = {
           ...{ agentId, sessionId: row.id, epoch: row.epoch, step: row.step },
           ...{ head: row.head_seq, line: row.head_line },
@@ -349,7 +205,7 @@ export async function openPostgresCopy({
         return {
           kind: "claimed",
           session: {
-            found: copySummaryOf(found!),
+            found: found!,
             put: (request) => putSession(database, claimed, request),
             putRows: (request) => putRowsAlone(database, claimed, request),
             release: () => release(database, lease, node.id),
@@ -370,42 +226,18 @@ function reading(
   database: Database,
 ): Omit<PostgresCopy, "clusterId" | "alive" | "claim" | "close"> {
   return {
-    sessions: async () => (await database.ask(SESSIONS, [])).map(copySummaryOf),
-    records: async () => (await database.ask(RECORDS, [])).map(recordOf),
-    async removeEmpty({ agentId, key }) {
-      const [row] = await database.ask(SESSION, [agentId, key]);
-      if (row === undefined || row.head_seq > 0 || row.header !== null) return false;
-      return (await removeSession(database, { agentId, key })) !== null;
-    },
-    hashes: async ({ agentId, sessionId }, { after, limit }) =>
-      (await database.ask(HASHES_OF, [agentId, sessionId, after, limit])).map(({ hash }) => hash),
-    async lines({ agentId, sessionId }, after) {
-      const values = [agentId, sessionId, after, LINES_AT_A_TIME, BYTES_AT_A_TIME];
-      return wholeBodies(database, agentId, await database.ask(LINES, values));
-    },
+    sessions: () => foundSessions(database),
+    records: () => foundRecords(database),
+    removeEmpty: (name) => removeEmptySession(database, name),
+    hashes: (session, part) => entryHashes(database, session, part),
+    lines: (session, after) => entryLines(database, session, after),
     laterReports: (session, afterTurn, limit) =>
       wholeReports(database, session, { afterTurn, limit }),
     note: (home, record, found) => putRecord(database, home, record, found),
     parts: (agentId, hashes) => readParts(database, agentId, hashes),
-    missingParts: async (agentId, hashes) =>
-      (await database.ask(MISSING, [agentId, hashes])).map(({ hash }) => hash),
-    async putParts(agentId, parts) {
-      const bodies = [...parts.values()];
-      const placed = await putBodies(database, { agentId }, bodies);
-      const put = async (rows: readonly { body: string; blob: string }[]) => {
-        const named = [...new Set(rows.flatMap(({ blob }) => blob || []))];
-        const columns = [rows.map(({ body }) => body), rows.map(({ blob }) => blob)];
-        const [row] = await database.ask(PUT_PARTS, [
-          agentId,
-          [...parts.keys()],
-          ...columns,
-          named,
-        ]);
-        return row?.is_done === true;
-      };
-      if (!(await put(placed))) await put(bodies.map(asIs));
-    },
-    partsOf: async (agentId) => (await database.ask(PARTS, [agentId])).map(({ hash }) => hash),
+    missingParts: (agentId, hashes) => missingParts(database, agentId, hashes),
+    putParts: (agentId, parts) => putParts(database, agentId, parts),
+    partsOf: (agentId) => partsOf(database, agentId),
     deliveries: async ({ agentId, sessionId }, after) =>
       (await database.ask(DELIVERIES, [agentId, sessionId, after])).map((row) => ({
         ...{ line: row.line, engineId: row.engine_id, change: row.change },
@@ -416,11 +248,7 @@ function reading(
     rowEngines: async () => (await database.ask(ROW_ENGINES, [])).map(({ engine }) => engine),
     keepNumbers: async (kind, last) =>
       void (await reserveNumbers(database, kind, { count: 0, above: last })),
-    inbox: async () =>
-      (await database.ask(INBOX, [])).map((row) => ({
-        ...{ agentId: row.agent_id, key: row.key },
-        ...{ name: row.id, id: row.message_id, body: row.body },
-      })),
+    inbox: () => foundWaiting(database),
     jobs: createJobRows(database),
     files: () => filesOfAgents(database),
     filesOf: (session) => filesOfSession(database, session),
@@ -440,12 +268,3 @@ function reading(
 /** Of a file that was to be read, and not of the database. */
 const hasSystemCode = (error: unknown): boolean =>
   error instanceof Error && "syscall" in error && "path" in error;
-
-const copySummaryOf = (row: CopyRow): CopySummary => ({
-  ...{ ...summaryOf(row), createdAt: row.created_at, line: row.line },
-});
-
-const recordOf = (row: RecordRow): FoundRecord => ({
-  ...{ home: row.home, agentId: row.agent_id, sessionId: row.session_id, print: row.print },
-  ...{ step: row.step, line: row.line, key: row.key, label: row.label, rows: row.engine_rows },
-});
