@@ -1,6 +1,5 @@
 // Tells a shell which words may stand where the cursor is, from what the home holds.
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import { agentIds } from "../../config/agent.ts";
 import { settingRows } from "../../config/docs.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -29,7 +28,7 @@ export async function printWords(
   { environment, output }: Shell,
 ): Promise<number> {
   const found = await Promise.all(
-    named.map((kind) => SOURCES[kind](environment).catch((): string[] => [])),
+    named.map((kind) => inTime(SOURCES[kind](environment)).catch((): string[] => [])),
   );
   const fitting = [...new Set([...words, ...found.flat()])].filter(
     (word) => word.startsWith(begun) && /^\S+$/.test(word),
@@ -39,7 +38,15 @@ export async function printWords(
   return EXIT.done;
 }
 
-const JOB = ".job.json";
+/** Whoever pressed a key does not wait for a database that does not answer. */
+const PATIENCE_MS = 1_500;
+
+function inTime(words: Promise<string[]>): Promise<string[]> {
+  const known = new AbortController();
+  const patience = after(PATIENCE_MS, [], { signal: known.signal }).catch(() => []);
+  return Promise.race([words, patience]).finally(() => known.abort());
+}
+
 const configOf = async ({ configFile }: Environment) => (await loadConfig(configFile)).config;
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -68,8 +75,6 @@ const SOURCES: Readonly<Record<Named, (environment: Environment) => Promise<stri
   // What people name themselves is where the key stops that can be completed.
   setting: async () => settingRows().map(({ name }) => name.replace(/(?:\.<id>|\[\]).*$/, "")),
   agent: async (environment) => agentIds(await configOf(environment)),
-  job: async ({ home }) =>
-    (await readdir(join(home, "cron"))).flatMap((name) =>
-      name.endsWith(JOB) ? [name.slice(0, -JOB.length)] : [],
-    ),
+  job: async (environment) =>
+    (await (await storedSessions(environment)).jobs.jobs()).map(({ id }) => id),
 };

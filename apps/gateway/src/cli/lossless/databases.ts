@@ -64,6 +64,14 @@ export async function otherEngine({ configFile }: Environment): Promise<string |
   return `The lossless engine is not in use, as ${who}: nothing that is said now is stored there, and no model sees what is; clew plugins enable lossless changes that.`;
 }
 
+/** Whose sessions its files have where these are in a database. Null: all that the home has. */
+export async function onlyOpenedHere({ configFile }: Environment): Promise<string | null> {
+  const { storage } = (await loadConfig(configFile)).config;
+  return storage.driver === "files"
+    ? null
+    : 'Sessions are in PostgreSQL, and a store of this home has those that its gateway has opened; it is made again from the database, and "clew storage copy --to FOLDER" makes one of all sessions (then CLEW_HOME=FOLDER).';
+}
+
 interface LosslessSettings {
   readonly compress: boolean;
   /** Undefined: not set, as of the others. */

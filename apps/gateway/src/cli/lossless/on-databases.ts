@@ -4,7 +4,7 @@ import { isAbort } from "@clew/plugin-sdk/core";
 import { describeFailure } from "../../terminal/failure.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
-import { type Database, databasesOf } from "./databases.ts";
+import { type Database, databasesOf, onlyOpenedHere } from "./databases.ts";
 import { type Work, working } from "./working.ts";
 
 /** What the commands for all databases are given. */
@@ -33,6 +33,8 @@ export async function onDatabases<Answer extends { readonly text: string }>(
     without?(database: Database): Promise<Answer | undefined> | undefined;
   },
 ): Promise<number> {
+  const note = await onlyOpenedHere(environment);
+  if (note !== null) output.note(`clew: ${note}`);
   const outcomes: (Database & Outcome<Answer>)[] = [];
   let isGood = true;
   for (const database of await databasesOf(environment, agent)) {

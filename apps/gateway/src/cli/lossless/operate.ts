@@ -8,7 +8,7 @@ import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
-import { losslessSettings, oneDatabase, otherEngine } from "./databases.ts";
+import { losslessSettings, oneDatabase, onlyOpenedHere, otherEngine } from "./databases.ts";
 import { type DatabasesOptions, onDatabases } from "./on-databases.ts";
 import { working } from "./working.ts";
 
@@ -133,7 +133,7 @@ export async function losslessRestore(
   );
   if (json) output.json(restored);
   else output.line(printable(text));
-  const other = await otherEngine(environment);
-  if (other !== null && !json) output.note(`clew: ${other}`);
+  for (const note of [await onlyOpenedHere(environment), await otherEngine(environment)])
+    if (note !== null && !json) output.note(`clew: ${note}`);
   return 0;
 }
