@@ -333,7 +333,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     children: async () => [...(await children.list()), ...(await door.started())],
     underWay: reports.underWay,
     answering: () => new Set([...underWay.busy(), ...sending.asking()]),
-    costs,
+    ...{ costs, otherCosts: storage.otherCosts },
   });
   const waste = createTurnWaste({ costs, host });
   const tracer = createTracer({

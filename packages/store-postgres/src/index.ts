@@ -28,6 +28,7 @@ export {
 export type { RowsToPut } from "./copy/put-engine-rows.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { WaitingToPut } from "./copy/waiting-messages.ts";
+export type { CostPiece, CostShelf } from "./cost-lines.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { DutyPlace } from "./duties.ts";
 export type { EngineRow, RowsOutcome } from "./engine-rows.ts";

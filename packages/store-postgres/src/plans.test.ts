@@ -13,7 +13,7 @@ import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
 /** Who asks for all of a table, reads all of it. */
 const ASK_FOR_ALL = new Set([
   ...["session-list", "copy-sessions", "copy-records", "copy-inbox", "copy-parts"],
-  ...["jobs-list", "jobs-all-progress", "children-list"],
+  ...["jobs-list", "jobs-all-progress", "children-list", "costs-others"],
 ]);
 
 /** Asked where the answer to a commit was lost, by a session's key; and of pg-boss's tables. */
@@ -142,6 +142,12 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await store.left(name);
     await store.drop(name, ["x"]);
     await store.takeBack(name, null);
+    const shelf = store.costs("h7");
+    expect((await shelf.kept()).size).toBe(10);
+    await shelf.put({ day: "d7", from: 3_000_000, to: 3_000_002, text: "{}" });
+    await shelf.drop("d57");
+    const [others] = await Array.fromAsync(store.costsOfOthers("h7"));
+    expect(others).toMatchObject({ text: "{}" });
     await store.sweep({ known: ["k1"] });
     // As if the answer to a step had been lost.
     const lost = await store.openLog(name);

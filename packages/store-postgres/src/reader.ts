@@ -6,6 +6,7 @@ import { requirePlace } from "./blobs/require-place.ts";
 import { clusterId, findSession, listSessions, type StoredSummary } from "./catalogue.ts";
 import { type ChildRow, listChildren } from "./children.ts";
 import { bytesOf, type FoundFile, filesOfSession } from "./copy/kept-files.ts";
+import { costsOfOthers } from "./cost-lines.ts";
 import {
   type Database,
   type KeptInRows,
@@ -138,6 +139,8 @@ export interface PostgresReader<Kept extends Ledger> extends Searching {
   parts(agentId: string, hashes: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /** What reports name by its hash; null: it is not there. */
   part(agentId: string, hash: string): Promise<string | null>;
+  /** What other homes' gateways wrote down of model calls, each day's lines in their order. */
+  costsOfOthers(home: string): AsyncIterable<{ day: string; text: string }>;
   /** Jobs of people, and how far they are. */
   readonly jobs: JobRows;
   /** Gateways that live. */
@@ -206,6 +209,7 @@ export function createReader<Kept extends Ledger>(
     bytesOf: (file) => bytesOf(database, file),
     parts: (agentId, hashes) => readParts(database, agentId, hashes),
     part: (agentId, hash) => readPart(database, agentId, hash),
+    costsOfOthers: (home) => costsOfOthers(database, home),
     jobs: createJobRows(database),
     children: () => listChildren(database),
     queues: () => queueStandings(database),

@@ -3,6 +3,7 @@ import { requirePlace } from "./blobs/require-place.ts";
 import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
 import { clusterId, labelSession, removeSession, renewSession } from "./catalogue.ts";
 import { putChild, removeChild } from "./children.ts";
+import { type CostShelf, costShelf } from "./cost-lines.ts";
 import { largeBodies, openDatabase } from "./database.ts";
 import { type DutyPlace, takeDuty } from "./duties.ts";
 import { reserveNumbers } from "./engine-rows.ts";
@@ -145,6 +146,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * gets.
    */
   reserveNumbers(kind: string, of: { count: number; above: number }): Promise<number>;
+  /** What the gateway of a home wrote down of model calls. */
+  costs(home: string): CostShelf;
   /**
    * Takes a duty, by a name that all gateways call it by, where nobody who lives has it; it is kept
    * as long as this gateway lives.
@@ -314,6 +317,7 @@ function createStore<Kept extends Ledger>(
           })),
         };
       }),
+    costs: (home) => costShelf(database, home),
     async takeDuty(duty) {
       node.requireAlive();
       return takeDuty(database, duty, node.id);

@@ -58,12 +58,15 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(await told("inspect", "main")).toContain("2");
     });
 
-    it("tell what calls cost here, and that other gateways tell of theirs", async () => {
+    it("tell what calls cost, those of a home that has no gateway, too", async () => {
       await ready();
-      const { code, output, errors } = await clew(home, ["usage", "--json"]);
-      expect(code).toBe(0);
-      expect(JSON.parse(output).total.modelCalls).toBe(3);
-      expect(errors).toContain("each gateway");
+      const elsewhere = await temporaryHome();
+      await writeFile(join(elsewhere, "clew.json"), JSON.stringify(config));
+      for (const place of [home, elsewhere]) {
+        const { code, output } = await clew(place, ["usage", "--json"]);
+        expect(code).toBe(0);
+        expect(JSON.parse(output).total.modelCalls).toBe(3);
+      }
       expect((await json("sessions", "usage", "main")).total.modelCalls).toBe(2);
       expect((await clew(home, ["usage", "nobody"])).errors).toContain("SESSION_NOT_FOUND");
     });

@@ -8,28 +8,24 @@ import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { storedSessions } from "./stored-sessions.ts";
 
-/** Reads the files of the home: a gateway may run or not. */
+/** Reads files and database: a gateway may run or not. */
 export async function usage(
   session: string | undefined,
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
-  const { sessions: store, records } = await storedSessions(environment);
+  const { sessions: store, records, otherCosts } = await storedSessions(environment);
   const key =
     session === undefined ? undefined : requireSessionName(await namedSession(home, session)).key;
   const sums = await readUsage(
-    { home, sessions: store, records },
+    { home, sessions: store, records, otherCosts },
     await pricesIn(environment),
     key,
   );
   if (key !== undefined && sums.total.modelCalls === 0) {
     if ((await store.find(key)) === null) throw await store.notFound(session ?? key);
   }
-  if (records !== home)
-    output.note(
-      "clew: what a call costs is written down in the home of its gateway; ask each gateway of the database for its own.",
-    );
   if (json) output.json(sums);
   else output.line(printable(describeUsage(sums, key)));
   return 0;

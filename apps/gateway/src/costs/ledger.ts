@@ -155,6 +155,22 @@ export async function* readCosts(
   }
 }
 
+/** A file of the days that there are. */
+export interface CostFile {
+  day: string;
+  path: string;
+  /** Bytes. */
+  size: number;
+}
+
+/** Oldest first. */
+export async function costFiles(home: string): Promise<CostFile[]> {
+  const folder = costsFolder(home);
+  return (await dayFiles(folder)).map((day) => ({
+    ...{ day, path: join(folder, nameOf(day)), size: sizeOf(folder, nameOf(day)) },
+  }));
+}
+
 const nameOf = (day: string): string => `${day}.jsonl`;
 const emptySnapshot = (): Snapshot => ({ v: 1, read: {}, totals: noTotals() });
 

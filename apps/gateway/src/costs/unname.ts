@@ -5,6 +5,7 @@ import writeFileAtomic from "write-file-atomic";
 import { fromJson, toJson } from "../own-json.ts";
 import { costsFolder } from "./ledger.ts";
 import { parseLine } from "./line.ts";
+import { sharedMark } from "./share-costs.ts";
 
 /** In whose place what was spent stays counted. */
 const FORGOTTEN = "forgotten";
@@ -24,8 +25,10 @@ export async function unnameCosts(home: string, names: ReadonlySet<string>): Pro
     isChanged = true;
     await writeFileAtomic(file, after, { mode: 0o600 });
   }
-  // It is made again from the lines.
-  if (isChanged) await rm(join(folder, "totals.json"), { force: true });
+  // Sums are made again from the lines, and these brought anew to where other gateways read them.
+  if (!isChanged) return;
+  for (const file of [join(folder, "totals.json"), sharedMark(home)])
+    await rm(file, { force: true });
 }
 
 function unnamed(text: string, names: ReadonlySet<string>): string {

@@ -1,4 +1,5 @@
 // Sums what was spent, or what the demo or a replay would have cost where it is asked for.
+import { allCosts, type OtherCosts } from "../costs/all-costs.ts";
 import { readCosts } from "../costs/ledger.ts";
 import { dayOf } from "../costs/line.ts";
 import { type DatedLine, sumUsage, type Usage } from "../costs/usage.ts";
@@ -13,11 +14,13 @@ import { DEMO_AGENT, DEMO_KEY, demoState } from "./demo-place.ts";
 
 /** Where costs, sessions and their reports are. */
 export interface UsageSources {
-  /** Whose gateway's costs they are. */
+  /** Where the costs of its own gateway are. */
   home: string;
   sessions: SessionStore;
   /** As of `Storage`. */
   records: string;
+  /** As of `Storage`. Absent: there are no other homes. */
+  otherCosts?: OtherCosts | undefined;
 }
 
 /**
@@ -31,16 +34,11 @@ export async function readUsage(
   session?: string,
   underWay?: ReadonlySet<string>,
 ): Promise<Usage> {
-  const { home } = of;
+  const { home, otherCosts } = of;
   const isMade = (await demoState(home)) === "made";
   if (isMade && session === DEMO_KEY) return usageByReports(of, pricesOf, session, "demo");
-  const lines: DatedLine[] = [];
-  const played: string[] = [];
-  for await (const each of readCosts(home)) {
-    lines.push(each);
-    const { line } = each;
-    if (line.kind === "played") played.push(line.session);
-  }
+  const lines = await allCosts(home, otherCosts);
+  const played = lines.flatMap(({ line }) => (line.kind === "played" ? [line.session] : []));
   const usage = await sumUsage(lines, session, underWay);
   const isNothing = usage.total.modelCalls + usage.total.unended === 0;
   if (isNothing && session !== undefined && played.includes(session))

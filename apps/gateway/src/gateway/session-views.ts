@@ -1,5 +1,6 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { OtherCosts } from "../costs/all-costs.ts";
 import type { Costs } from "../costs/meter.ts";
 import { paidSince } from "../costs/paid-since.ts";
 import type { Usage } from "../costs/usage.ts";
@@ -114,6 +115,8 @@ export interface SessionViewsOptions {
   /** Keys of the sessions whose clients are being answered. */
   answering(): ReadonlySet<string>;
   costs: Pick<Costs, "underWay">;
+  /** As of `Storage`. */
+  otherCosts?: OtherCosts | undefined;
   /** Sessions that others started, oldest first. */
   children: () => Promise<readonly StartedSession[]>;
   canonicalKey: (text: string) => string;
@@ -227,7 +230,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     },
     async usage(text) {
       const usage = await readUsage(
-        { home, sessions: options.store, records: options.records },
+        { home, sessions: options.store, records, otherCosts: options.otherCosts },
         ...([pricesOf, text && canonicalKey(text), options.costs.underWay()] as const),
       );
       // What a session cost outlives it.

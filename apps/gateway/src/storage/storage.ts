@@ -4,6 +4,7 @@ import type { LogPort } from "@clew/engine-core";
 import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import type { OtherCosts } from "../costs/all-costs.ts";
 import type { JobStore } from "../cron/job-store.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Series } from "../metrics/series.ts";
@@ -48,6 +49,8 @@ export interface Storage {
   readonly journals?: DoorJournals;
   /** What engines keep beside sessions. Undefined: what they have of a session stays with them. */
   readonly engineRows?: EngineRows;
+  /** What other gateways wrote down of model calls. Undefined: there is no other one. */
+  readonly otherCosts?: OtherCosts;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }

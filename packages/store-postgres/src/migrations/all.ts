@@ -12,6 +12,7 @@ import { COPIED_ROWS } from "./0010-copied-rows.ts";
 import { DUTIES } from "./0011-duties.ts";
 import { NODE_KEYS } from "./0012-node-keys.ts";
 import { CHILDREN } from "./0013-children.ts";
+import { COSTS } from "./0014-costs.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly string[] = [
   DUTIES,
   NODE_KEYS,
   CHILDREN,
+  COSTS,
 ];

@@ -6,7 +6,7 @@ export const MANY = 100_000;
 /** Tables that are large then. */
 export const LARGE = [
   ...["session", "entry", "delivery", "report", "part", "inbox", "kept_file", "copied"],
-  ...["cron_job", "cron_state", "cron_run", "child"],
+  ...["cron_job", "cron_state", "cron_run", "child", "cost_line"],
 ];
 
 /** SQL for tables that are there and empty. What waits is a living gateway's, and a dead one's. */
@@ -55,5 +55,7 @@ export const FILL = `
   insert into child (agent_id, key, node, body)
   select 'main', 'k' || n, '00000000-0000-0000-0000-000000000001', '{}'
   from generate_series(1, ${MANY}) n;
+  insert into cost_line (home, day, start, upto, body)
+  select 'h' || n % 50, 'd' || n % 500, n, n + 1, '{}' from generate_series(1, ${MANY}) n;
   analyze node, ${LARGE.join(", ")};
 `;

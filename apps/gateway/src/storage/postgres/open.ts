@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { openBlobs } from "../../blobs/open-blobs.ts";
+import { shareCosts } from "../../costs/share-costs.ts";
 import { createStorageTally } from "../../metrics/storage-tally.ts";
 import { createPeers } from "../../peers/peers.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
@@ -56,7 +57,10 @@ export async function openInPostgres(
     const copies = join(home, "copies", store.clusterId, "read");
     const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
     const [jobs, children] = [createJobRows(store), createChildRows(store)];
-    return { sessions, search: createPostgresSearch(store), records: copies, jobs, children };
+    return {
+      ...{ sessions, search: createPostgresSearch(store), records: copies, jobs, children },
+      otherCosts: () => store.costsOfOthers(homeId),
+    };
   }
   const own = config.storage.address ?? address;
   if (new URL(own).port === "0")
@@ -95,6 +99,9 @@ export async function openInPostgres(
   await beginUpkeep({ queue, store, log, indexing, hasBlobs: blobs !== undefined });
   const engineRows = createEngineRows(store);
   const journals = createPostgresJournals({ store, rows: engineRows });
+  const costs = shareCosts({
+    ...{ home, place: store.clusterId, shelf: store.costs(homeId), log },
+  });
   const door = createDoorPlaces(store, { deadAfterMs: config.storage.deadAfterSeconds * 1000 });
   const signer = { nodeId: store.nodeId, privateKey };
   const peers = createPeers({ signer, address: own, ask: store.peers });
@@ -122,6 +129,7 @@ export async function openInPostgres(
       waiting,
       engineRows,
       journals,
+      otherCosts: () => store.costsOfOthers(homeId),
       counts,
       jobs,
       queue,
@@ -139,6 +147,7 @@ export async function openInPostgres(
         return owner ?? (config.door.enabled ? door.ownerOf(name) : null);
       },
       async close() {
+        await costs.close();
         await indexing.close();
         await queue.stop();
         await store.close();

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { openPostgresReader } from "./reader.ts";
+import { openPostgresStore } from "./store.ts";
+import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
+import { SIMPLE_PORTS } from "./testing/simple-ports.ts";
+
+describe.skipIf(whyNoPostgres() !== null)(`what calls cost ${UNLESS_THERE}`, () => {
+  it("is kept once however often it is put, and read by all other homes in its order", async () => {
+    const url = await testDatabase();
+    const store = await openPostgresStore({ url, address: "http://a", ports: SIMPLE_PORTS });
+    const shelf = store.costs("one");
+    const long = `${"x".repeat(70_000)}\n`;
+    const pieces = [...Array(80).keys()].flatMap((at) => [`short ${at}\n`, long]);
+    let from = 0;
+    for (const text of pieces) {
+      const piece = { day: "2026-03-05", from, to: from + text.length, text };
+      await shelf.put(piece);
+      await shelf.put(piece);
+      from += text.length;
+    }
+    await shelf.put({ day: "2026-03-04", from: 0, to: 4, text: "old\n" });
+    await store.costs("two").put({ day: "2026-03-05", from: 0, to: 4, text: "two\n" });
+    expect(await shelf.kept()).toEqual(
+      new Map([
+        ["2026-03-04", 4],
+        ["2026-03-05", from],
+      ]),
+    );
+    const reader = await openPostgresReader({ url, ports: SIMPLE_PORTS });
+    const read = async (home: string) => {
+      const days: Record<string, string> = {};
+      for await (const { day, text } of reader.costsOfOthers(home))
+        days[day] = (days[day] ?? "") + text;
+      return days;
+    };
+    const one = { "2026-03-04": "old\n", "2026-03-05": pieces.join("") };
+    expect(await read("two")).toEqual(one);
+    expect(await read("three")).toEqual({ ...one, "2026-03-05": `${pieces.join("")}two\n` });
+    await shelf.drop("2026-03-05");
+    expect(await read("three")).toEqual({ "2026-03-04": "old\n", "2026-03-05": "two\n" });
+    await shelf.drop(null);
+    expect(await read("two")).toEqual({});
+    await Promise.all([reader.close(), store.close()]);
+  });
+});
