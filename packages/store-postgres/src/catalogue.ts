@@ -119,7 +119,7 @@ const REMOVE: Statement<{ id: string; blobs: string[] }> = {
       update copied c set label = null from gone g
       where c.agent_id = g.agent_id and c.session_id = g.id
     ), messages as (
-      delete from inbox i using gone g where i.agent_id = g.agent_id and i.key = g.key
+      delete from inbox_row i using gone g where i.agent_id = g.agent_id and i.key = g.key
     ), started as (
       delete from child c using gone g where c.agent_id = g.agent_id and c.key = g.key
     )

@@ -35,15 +35,28 @@ interface Row {
 
 type OpenTurnRow = BodyRow & { turn: string };
 
-/** What is there under the name stays, and is whose who asked last. */
-const KEEP: Statement<Row> = {
+/**
+ * What waits under the name stays, and is whose who asked last. A message that was taken back is
+ * not kept again by a gateway that was not told that it had kept it; another one of its name is.
+ */
+const KEEP: Statement<Row & { waits: boolean }> = {
   name: "inbox-keep",
   text: `
-    insert into inbox as i (agent_id, key, id, place, node, message_id, body)
+    insert into inbox_row as i (agent_id, key, id, place, node, message_id, body)
     values ($1, $2, $3,
-      (select coalesce(max(place), 0) + 1 from inbox where agent_id = $1 and key = $2), $4, $5, $6)
-    on conflict (agent_id, key, id) do update set node = $4
-    returning i.id, i.message_id, i.body`,
+      (select coalesce(max(place), 0) + 1 from inbox_row where agent_id = $1 and key = $2),
+      $4, $5, $6)
+    on conflict (agent_id, key, id) do update set
+      node = $4,
+      (place, message_id, body, at, taken_at) = (
+        select n.place, n.message_id, n.body, n.at, n.taken_at
+        from (values
+          (false, i.place, i.message_id, i.body, i.at, i.taken_at),
+          (true, excluded.place, excluded.message_id, excluded.body, excluded.at, null)
+        ) n (is_new, place, message_id, body, at, taken_at)
+        where n.is_new = (i.taken_at is not null and i.message_id <> excluded.message_id)
+      )
+    returning i.id, i.message_id, i.body, i.taken_at is null as waits`,
 };
 
 const DROP: Statement<never> = {
@@ -55,8 +68,10 @@ const DROP: Statement<never> = {
 const TAKE_BACK: Statement<{ id: string }> = {
   name: "inbox-take-back",
   text: `
-    delete from inbox
-    where agent_id = $1 and key = $2 and ($3::text is null or message_id = $3::text)
+    with old as (delete from inbox_row where taken_at < now() - interval '1 day')
+    update inbox_row set taken_at = now(), body = ''
+    where agent_id = $1 and key = $2 and taken_at is null
+      and ($3::text is null or message_id = $3::text)
     returning id`,
 };
 
@@ -80,7 +95,7 @@ const OPEN_TURN: Statement<OpenTurnRow> = {
       and (s.owner = $3 or ${IS_FREE("s")})`,
 };
 
-/** Durable when it resolves; gives what is kept under its name. */
+/** Durable when it resolves, unless it was taken back; gives what is kept under its name. */
 export async function keepMessage(
   database: Database,
   { agentId, key }: Named,
@@ -88,7 +103,7 @@ export async function keepMessage(
   nodeId: string,
 ): Promise<InboxMessage> {
   const [row] = await database.ask(KEEP, [agentId, key, name, nodeId, id, body]);
-  return row === undefined ? { name, id, body } : messageOf(row);
+  return row?.waits ? messageOf(row) : { name, id, body };
 }
 
 export async function dropMessages(

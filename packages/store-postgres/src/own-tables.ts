@@ -14,6 +14,7 @@ export const OWN_TABLES: Readonly<Record<string, readonly string[]>> = {
   report: ["agent_id", "session_id", "step", "turn", "body", "parts"],
   part: ["agent_id", "hash", "body", "blob"],
   inbox: ["agent_id", "key", "id", "place", "node", "message_id", "body", "at"],
+  inbox_row: ["agent_id", "key", "id", "place", "node", "message_id", "body", "at", "taken_at"],
   cluster: ["one", "id"],
   kept_file: ["home", "place_id", "piece", "place", "agent_id", "session_id", "kind", "body"],
   copied: ["home", "agent_id", "session_id", "print", "step", "line", "key", "engine_rows"],

@@ -4,6 +4,7 @@ import { sweep } from "./lease.ts";
 import type { SessionName } from "./reader.ts";
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "./store.ts";
 import { startCuttingProxy } from "./testing/cutting-proxy.ts";
+import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
 
@@ -342,6 +343,48 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       expect([await one.takeBack(name, null), await one.takeBack(name, null)]).toEqual([1, 0]);
     });
 
+    it("does not come again when it was taken back before its gateway was told that it is kept", async () => {
+      const [one, two] = [await gateway(), await gateway()];
+      const name = newName();
+      await one.keep(name, message("a"));
+      await one.keep(name, message("b"));
+      expect(await two.takeBack(name, "id of a")).toBe(1);
+      expect(await one.keep(name, message("a"))).toEqual(message("a"));
+      expect(await namesOf(two, name)).toEqual(["b"]);
+      expect(await two.takeBack(name, null)).toBe(1);
+      await Promise.all([one.keep(name, message("b")), two.keep(name, message("a"))]);
+      expect(await namesOf(two, name)).toEqual([]);
+      const step = {
+        entries: [{ ...said("a"), id: "a", parentId: null, timestamp: new Date(0).toISOString() }],
+        ...{ deliveries: [], report: null, said: ["a"] },
+      };
+      const log = await one.openLog(name);
+      await expect(log.store(step as never)).rejects.toMatchObject({ code: "TRANSCRIPT_MOVED" });
+    });
+
+    it("waits when it is sent anew under a name whose message was taken back", async () => {
+      const [one, two] = [await gateway(), await gateway()];
+      const name = newName();
+      for (const each of ["a", "b"]) await one.keep(name, message(each));
+      await two.takeBack(name, "id of a");
+      const again = { ...message("a", "another id"), body: '"again"' };
+      expect(await two.keep(name, again)).toEqual(again);
+      expect(await one.waiting(name)).toEqual([message("b"), again]);
+      await two.takeBack(name, null);
+    });
+
+    it("leaves no text where it was taken back, and after a day nothing", async () => {
+      const store = await gateway();
+      const [name, next] = [newName(), newName()];
+      await store.keep(name, message("a"));
+      await store.takeBack(name, null);
+      const of = `where key = '${name.key}'`;
+      expect(await runSql(url, `select body from inbox_row ${of}`)).toEqual([{ body: "" }]);
+      await runSql(url, `update inbox_row set taken_at = taken_at - interval '25 hours' ${of}`);
+      await store.takeBack(next, null);
+      expect(await runSql(url, `select body from inbox_row ${of}`)).toEqual([]);
+    });
+
     it("goes with the step that says it, and with no other", async () => {
       const [one, two] = [await gateway({ address: "http://dead-3" }), await gateway()];
       const name = newName();
@@ -466,9 +509,3 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
     );
   });
 });
-
-async function runSql(url: string, text: string): Promise<void> {
-  const database = openDatabase({ url, connections: 1, timeoutMs: 20_000 });
-  await database.change(async () => text);
-  await database.end();
-}

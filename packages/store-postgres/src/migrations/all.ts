@@ -13,6 +13,7 @@ import { DUTIES } from "./0011-duties.ts";
 import { NODE_KEYS } from "./0012-node-keys.ts";
 import { CHILDREN } from "./0013-children.ts";
 import { COSTS } from "./0014-costs.ts";
+import { TAKEN_BACK } from "./0015-taken-back.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly string[] = [
   NODE_KEYS,
   CHILDREN,
   COSTS,
+  TAKEN_BACK,
 ];

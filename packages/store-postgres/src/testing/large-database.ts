@@ -5,7 +5,7 @@ export const MANY = 100_000;
 
 /** Tables that are large then. */
 export const LARGE = [
-  ...["session", "entry", "delivery", "report", "part", "inbox", "kept_file", "copied"],
+  ...["session", "entry", "delivery", "report", "part", "inbox_row", "kept_file", "copied"],
   ...["cron_job", "cron_state", "cron_run", "child", "cost_line"],
 ];
 
