@@ -22,10 +22,6 @@ export const NEED_FILES: ReadonlyMap<string, string> = new Map([
   ["clew lossless migrate", TAKEN_IN],
   ["clew lossless import", TAKEN_IN],
   ["clew lossless retain", "set keepDays, by which each gateway lets go of what is too old"],
-  [
-    "clew lossless forget",
-    "delete the session, or forget in a home on files and copy it over anew",
-  ],
 ]);
 
 /** Settings that cannot be read are told by the command itself. Throws HOST_CAPABILITY_MISSING. */

@@ -1,11 +1,13 @@
 // Runs `clew start`, the gateway behind its HTTP server.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import { DEMO_KEY, demoState, wantsDemo } from "../demo/demo-place.ts";
 import { type DemoInBackground, makeDemoInBackground } from "../demo/make-in-background.ts";
 import { checkHarnesses } from "../doctor/check-harness.ts";
 import { journalFile } from "../forget/journal-file.ts";
+import { scratchRecordFile } from "../forget/scratch-place.ts";
 import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
@@ -61,12 +63,25 @@ export async function start(options: StartOptions, shell: Shell): Promise<number
 
 /** Before any session is opened: what was to be forgotten is nowhere shown again. */
 async function endForgetting({ environment, log, output }: Setup): Promise<void> {
-  if (!existsSync(journalFile(environment.home))) return;
-  const { resumeForgetting } = await import("../forget/run.ts");
-  await resumeForgetting(environment.home);
-  const text = "what was being forgotten when a process ended is forgotten now";
-  log.info(text);
-  output.note(`clew: ${text}`);
+  const { home } = environment;
+  const isInDatabase = existsSync(scratchRecordFile(home));
+  if (!isInDatabase && !existsSync(journalFile(home))) return;
+  const tell = (text: string) => {
+    log.info(text);
+    output.note(`clew: ${text}`);
+  };
+  try {
+    if (isInDatabase) {
+      const { resumeAll, withDatabase } = await import("./lossless/forgetting-database.ts");
+      const asked = { environment, output };
+      await withDatabase(asked, { isChange: true }, (database) => resumeAll(home, database));
+    } else await (await import("../forget/run.ts")).resumeForgetting(home);
+    tell("what was being forgotten when a process ended is forgotten now");
+  } catch (error) {
+    // They go on with it, whether or not this one is started.
+    if (!ContextEngineError.is(error, "GATEWAY_RUNNING")) throw error;
+    tell(`something is still being forgotten: ${error.message}`);
+  }
 }
 
 /** The first turn would say it, too; nobody waits for this. */

@@ -1,7 +1,9 @@
 // Checks whether something is still being forgotten, and whether what is to go can go.
+import { existsSync } from "node:fs";
 import type { LoadedConfig } from "../config/load.ts";
 import { readJournal } from "../forget/journal.ts";
 import { journalFile } from "../forget/journal-file.ts";
+import { scratchRecordFile } from "../forget/scratch-place.ts";
 import type { Finding } from "./finding.ts";
 
 export async function checkForgetting(
@@ -13,8 +15,10 @@ export async function checkForgetting(
 
 /** Null: nothing was being forgotten. Throws STORAGE_FAILED where nobody can read it. */
 export async function describeInterrupted(home: string): Promise<string | null> {
-  if ((await readJournal(home)) === null) return null;
-  return `Something was being forgotten when a process ended (${journalFile(home)}), and words of it may be left; run "clew lossless forget --resume", or "clew start", which ends it first.`;
+  const putBack = scratchRecordFile(home);
+  const isInDatabase = existsSync(putBack);
+  if (!isInDatabase && (await readJournal(home)) === null) return null;
+  return `Something was being forgotten when a process ended (${isInDatabase ? putBack : journalFile(home)}), and words of it may be left; run "clew lossless forget --resume", or "clew start", which ends it first.`;
 }
 
 async function checkInterrupted(home: string): Promise<Finding[]> {

@@ -12,6 +12,7 @@ import { packedLines, plainLines } from "../reports/report-lines.ts";
 import { FORGOTTEN } from "../text/forgotten.ts";
 import { redactEntry } from "./redact-entry.ts";
 import { redactLine } from "./redact-reports.ts";
+import { isInScratch } from "./scratch-place.ts";
 import type { Traces } from "./traces.ts";
 
 /** A file that holds it still. */
@@ -96,6 +97,7 @@ async function filesBelow(home: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !isInScratch(placeOf(home, file)))
     .sort();
 }
 
@@ -224,6 +226,8 @@ const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^agents\/[^/]+\/waiting\/[^/]+\.json\.[^/]+$/, removed],
   [/^cron\/[^/]+\.runs\.jsonl$/, withoutLines],
   [/^chat-history\.jsonl$/, withoutLines],
+  // What a gateway opened of a database, and opens anew.
+  [/^copies\/[^/]+\//, removed],
   // See `runForgetting`.
   [/^shadow\//, removed],
   [/^agents\/[^/]+\/harness\//, removed],

@@ -1,6 +1,7 @@
 // Finds the copies of the lossless engine's databases below the home.
 import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative, sep } from "node:path";
+import { isInScratch } from "./scratch-place.ts";
 
 /** What each file of SQLite begins with, and where it says whose it is. */
 const MAGIC = "SQLite format 3\0";
@@ -19,6 +20,7 @@ export async function copiesBelow(
   for (const entry of entries) {
     const file = join(entry.parentPath, entry.name);
     if (!entry.isFile() || databases.has(file)) continue;
+    if (isInScratch(relative(home, file).split(sep).join("/"))) continue;
     if (await isOfEngine(file)) found.push(file);
   }
   return found.sort();

@@ -7,7 +7,7 @@ import { fromJson, toJson } from "../own-json.ts";
 import { journalFile } from "./journal-file.ts";
 import { readIfThere } from "./transcripts.ts";
 
-const JournalSchema = z.object({
+export const JournalSchema = z.object({
   v: z.literal(1),
   /** By database file: numbers of messages, and sessions whose names go. */
   databases: z.array(

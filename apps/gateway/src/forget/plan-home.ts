@@ -21,7 +21,7 @@ import { agentFolder, agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { filesHolding, type LeftFile } from "./clean-files.ts";
 import { copiesBelow } from "./copies.ts";
 import { type CallsThatSent, callsThatSent } from "./redact-reports.ts";
-import { type Traces, tracesOf, wordsIn } from "./traces.ts";
+import { type Traces, tracesOf } from "./traces.ts";
 import {
   entriesThatGo,
   filesOfSession,
@@ -30,6 +30,7 @@ import {
   planTranscripts,
   redacted,
   type TranscriptChange,
+  wordsThatGo,
 } from "./transcripts.ts";
 
 /** What somebody asks to be forgotten. */
@@ -85,6 +86,7 @@ export async function planHome({
   inUse,
   agents,
   dropsBackups,
+  elsewhere,
 }: {
   home: string;
   asked: Asked;
@@ -95,6 +97,8 @@ export async function planHome({
   agents: readonly string[] | null;
   /** False: backups stay. */
   dropsBackups: boolean;
+  /** What goes from a database besides, so that the home need not have it. Absent: nothing. */
+  elsewhere?: readonly string[] | undefined;
 }): Promise<Planned> {
   const files = asked.kind === "session" ? await filesOf(home, asked.name) : null;
   const own = databases.filter(
@@ -108,7 +112,7 @@ export async function planHome({
     files ?? planTranscripts(home, agents, { messages: toldIn(plans), text: matcherOf(asked) });
   const first = await transcriptsOf(found.map(({ plan }) => plan));
   const told = await messagesOf(home, first);
-  const holds = await tracesOfFound(home, { found, transcripts: first, asked });
+  const holds = await tracesOfFound(home, { found, transcripts: first, asked, elsewhere });
   const copies = await copiesIn(home, databases, inUse);
   const holding = await copiesHolding(copies, {
     graves: found.map((each) => each.graves),
@@ -123,7 +127,11 @@ export async function planHome({
       isStale,
       ...(await withElsewhere(file, plan, { messages: told, graves })),
     });
-  if (files?.length === 0 && planned.every(({ messages }) => messages.length === 0))
+  if (
+    elsewhere === undefined &&
+    files?.length === 0 &&
+    planned.every(({ messages }) => messages.length === 0)
+  )
     throw sessionNotFound(asked.kind === "session" ? asked.name.key : "");
   const transcripts = await transcriptsOf(planned);
   const held = holding.map(({ file, what }) => ({ file, what }));
@@ -271,11 +279,16 @@ async function tracesOfFound(
     found,
     transcripts,
     asked,
-  }: { found: readonly InDatabase[]; transcripts: readonly TranscriptChange[]; asked: Asked },
+    elsewhere = [],
+  }: {
+    found: readonly InDatabase[];
+    transcripts: readonly TranscriptChange[];
+    asked: Asked;
+    elsewhere?: readonly string[] | undefined;
+  },
 ): Promise<Traces> {
-  const texts = found.flatMap((each) => each.texts);
-  for (const change of transcripts)
-    texts.push(...(await entriesThatGo(home, change)).flatMap(wordsIn));
+  const texts = [...elsewhere, ...found.flatMap((each) => each.texts)];
+  texts.push(...(await wordsThatGo(home, transcripts)));
   return tracesOf(texts, matcherOf(asked));
 }
 

@@ -8,8 +8,8 @@ import { cleanFiles, filesHolding, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
 import { forgetInPrograms } from "./programs.ts";
 import { forgetReports, removeNames } from "./session-traces.ts";
-import { type Traces, tracesOf, wordsIn } from "./traces.ts";
-import { changeTranscript, entriesThatGo, type TranscriptChange } from "./transcripts.ts";
+import { type Traces, tracesOf } from "./traces.ts";
+import { changeTranscript, type TranscriptChange, wordsThatGo } from "./transcripts.ts";
 
 /** What forgetting came to. */
 export interface Forgotten {
@@ -25,6 +25,8 @@ export interface ForgettingOptions {
   readonly matcher?: Matcher | null;
   /** Files of databases and copies that were looked into as such. Absent: the journal's. */
   readonly except?: ReadonlySet<string> | undefined;
+  /** What was forgotten in a database besides. Absent: nothing. */
+  readonly elsewhere?: readonly string[] | undefined;
   /** Told after each step. Absent: nobody is. */
   readonly onStep?: () => void;
 }
@@ -33,11 +35,11 @@ export interface ForgettingOptions {
 export async function runForgetting(
   home: string,
   journal: Journal,
-  { matcher = null, except, onStep = () => {} }: ForgettingOptions = {},
+  { matcher = null, except, elsewhere, onStep = () => {} }: ForgettingOptions = {},
 ): Promise<Forgotten> {
   await writeJournal(home, journal);
   onStep();
-  const holds = await tracesOfJournal(home, journal, matcher);
+  const holds = await tracesOfJournal(home, journal, { matcher, elsewhere });
   // Shadow engines hold copies of all that was said, in files of whatever kind, and begin anew.
   await rm(join(home, "shadow"), { recursive: true, force: true });
   await forgetInPrograms(home, holds);
@@ -87,11 +89,9 @@ export async function resumeForgetting(home: string): Promise<Forgotten | null> 
 async function tracesOfJournal(
   home: string,
   { databases, transcripts }: Journal,
-  matcher: Matcher | null,
+  { matcher = null, elsewhere = [] }: Pick<ForgettingOptions, "matcher" | "elsewhere">,
 ): Promise<Traces> {
-  const texts: string[] = [];
-  for (const change of transcripts)
-    for (const entry of await entriesThatGo(home, change)) texts.push(...wordsIn(entry));
+  const texts = [...elsewhere, ...(await wordsThatGo(home, transcripts))];
   for (const { file, numbers } of databases) {
     if (!existsSync(file)) continue;
     const store = openMessageStore(file);

@@ -1,4 +1,5 @@
 // Finds and rewrites the session files that hold what is to be forgotten.
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type AgentMessage, ContextEngineError, messageId } from "@clew/plugin-sdk/core";
@@ -20,6 +21,7 @@ import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { noteWrite } from "../sessions/writes.ts";
 import { planTranscript, type Wanted } from "./plan-transcript.ts";
 import { redactEntry } from "./redact-entry.ts";
+import { wordsIn } from "./traces.ts";
 
 /** A session file and what of it goes. */
 export interface TranscriptChange {
@@ -73,6 +75,17 @@ export async function entriesThatGo(
   return entries === null ? all : all.filter(({ id }) => entries.includes(id));
 }
 
+/** What session files say that goes. */
+export async function wordsThatGo(
+  home: string,
+  transcripts: readonly TranscriptChange[],
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const change of transcripts)
+    texts.push(...(await entriesThatGo(home, change)).flatMap(wordsIn));
+  return texts;
+}
+
 /** Of the entries that go, and of their messages: these stay when the words are gone. */
 export async function idsThatGo(home: string, change: TranscriptChange): Promise<Set<string>> {
   const entries = await entriesThatGo(home, change);
@@ -91,6 +104,8 @@ export async function changeTranscript(
   { agentId, sessionId, entries }: TranscriptChange,
 ): Promise<void> {
   const file = transcriptFile(home, agentId, sessionId);
+  // Of a session that only a database had.
+  if (!existsSync(dirname(file))) return;
   const outcome = await acquireLock(`${file}.lock`);
   if (!outcome.held)
     throw new ContextEngineError(

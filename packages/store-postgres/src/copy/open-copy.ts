@@ -28,6 +28,7 @@ import {
   removeEmptySession,
   type SessionOf,
 } from "./found-sessions.ts";
+import { createForgetting, type Forgetting } from "./forgetting.ts";
 import {
   bytesOf,
   type FileToKeep,
@@ -122,6 +123,8 @@ export interface PostgresCopy {
   inbox(): Promise<(InboxMessage & { agentId: string; key: string })[]>;
   /** Jobs of people, and how far they are. */
   readonly jobs: JobRows;
+  /** What goes where something is to be forgotten. */
+  readonly forgetting: Forgetting;
   /** Kept files that are of no session. */
   files(): Promise<FoundFile[]>;
   /** Kept files of a session. */
@@ -250,6 +253,7 @@ function reading(
       void (await reserveNumbers(database, kind, { count: 0, above: last })),
     inbox: () => foundWaiting(database),
     jobs: createJobRows(database),
+    forgetting: createForgetting(database),
     files: () => filesOfAgents(database),
     filesOf: (session) => filesOfSession(database, session),
     bytesOf: (file) => bytesOf(database, file),

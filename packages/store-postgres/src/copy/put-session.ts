@@ -63,6 +63,11 @@ export interface SessionToPut {
   told: readonly string[] | "all";
   /** What engines have beside it; what others have stays. */
   engineRows: readonly RowsToPut[];
+  /**
+   * True: all of its entries take the place of those that are there, none of it is noted as a copy,
+   * and a turn that has not ended stays one. Absent: they follow those.
+   */
+  isOver?: boolean;
 }
 
 /** A session that was claimed, and by whom. */
@@ -90,6 +95,21 @@ export const HASHES = `
   from entry
   where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4`;
 
+/** Whoever fills the search index holds the row, and ends before this. */
+const HOLD = `
+  select id from session where agent_id = $1 and id = $2 for update`;
+
+/** The index has them by their time as well. */
+const DROP_ENTRIES = `
+  with gone as (
+    delete from entry where agent_id = $1 and session_id = $2
+    returning agent_id, ts, session_id, seq
+  ), marks as (
+    delete from search_mark where agent_id = $1 and session_id = $2
+  )
+  delete from search x using gone g
+  where x.agent_id = g.agent_id and x.ts = g.ts and x.session_id = g.session_id and x.seq = g.seq`;
+
 const DELIVERIES = `
   insert into delivery (agent_id, session_id, line, engine_id, change)
   select $1, $2, $3::bigint + d.n, d.engine_id, d.change
@@ -114,7 +134,8 @@ const SESSION = `
   update session set
     step = step + 1, last_step = $5, head_seq = $6, head_line = head_line + $7, last_entry = $8,
     branch = $9::jsonb, header = $10, bytes = $11, key = $12, label = $13, base = $14,
-    changed_at = to_timestamp($15::float8 / 1000), turn = null, is_behind = true
+    changed_at = to_timestamp($15::float8 / 1000), is_behind = true,
+    turn = case when $16::boolean then turn end
   where agent_id = $1 and id = $2 and epoch = $3 and step = $4
   returning step`;
 
@@ -163,6 +184,8 @@ async function put(
   { home, record, session }: { home: string; record: CopyRecord; session: SessionToPut },
 ): Promise<boolean> {
   const { agentId, sessionId } = claimed;
+  const { isOver = false } = session;
+  if (isOver) for (const text of [HOLD, DROP_ENTRIES]) await ask(text, [agentId, sessionId]);
   let at = session.stored;
   const named = new Set<string>();
   for await (const entries of session.entries()) {
@@ -193,16 +216,17 @@ async function put(
   const line = claimed.line + session.deliveries.length;
   for (const rows of session.engineRows) await putEngineRows(ask, claimed, rows);
   const { print, key, label } = record;
-  await ask(RECORD, [
-    ...[home, agentId, sessionId, print, claimed.step + 1, line, key, label],
-    record.rows,
-  ]);
+  if (!isOver)
+    await ask(RECORD, [
+      ...[home, agentId, sessionId, print, claimed.step + 1, line, key, label],
+      record.rows,
+    ]);
   if ((await ask(TOUCH, [agentId, [...named]])).length < named.size) throw TAKEN_AWAY;
   const stored = await ask(SESSION, [
     ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],
     ...[session.deliveries.length, session.lastEntry, JSON.stringify(session.branch)],
     ...[session.header, session.bytes, session.key, session.label],
-    ...[session.base, session.changedAt],
+    ...[session.base, session.changedAt, isOver],
   ]);
   if (stored.length === 0) throw LOST;
   return true;

@@ -8,23 +8,21 @@ import { loadConfig } from "../../config/load.ts";
 import { losslessStoreSettings } from "../../config/lossless-file.ts";
 import type { Config } from "../../config/schema.ts";
 import { describeBytes } from "../../limits/size.ts";
-import { acquireLock } from "../../locks/lock.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { copyIn } from "../../storage/copy/copy-in.ts";
 import { copyOut } from "../../storage/copy/copy-out.ts";
 import { createEngineStores } from "../../storage/copy/engine-stores.ts";
+import { onlyOneCopy } from "../../storage/copy/only-one.ts";
+import { openCopy, requireDatabase } from "../../storage/copy/open-copy.ts";
 import { nameOfDatabase, planCopy } from "../../storage/copy/plan-copy.ts";
 import type { CopyResult } from "../../storage/copy/result.ts";
 import { idOfHome } from "../../storage/home-id.ts";
-import { loadPostgres } from "../../storage/load-postgres.ts";
 import { urlOf } from "../../storage/plan-storage.ts";
-import { createKeptNotices } from "../../storage/postgres/kept-notices.ts";
 import { storageFailed } from "../../storage-error.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
-import { VERSION } from "../../version.ts";
 import { interruptible } from "../interruptible.ts";
 
 export interface StorageCopyOptions {
@@ -33,10 +31,6 @@ export interface StorageCopyOptions {
   check?: boolean;
   json?: boolean;
 }
-
-/** Nobody is asked there: whoever wants a session that is copied now is told to come again. */
-const NOBODY = "http://127.0.0.1:1";
-const CONNECTIONS = 3;
 
 /**
  * Throws REQUEST_INVALID, FILE_NOT_FOUND, CONFIG_INVALID and STORAGE_FAILED, each with what can be
@@ -54,21 +48,16 @@ export async function storageCopy(
   const blobs = await openBlobs(config, environment);
   if (plan.kind === "in") await requireSessions(home);
   else await requireTarget(home);
-  const { checkPostgres, openPostgresCopy } = await loadPostgres();
-  const database = await checkPostgres({ url, connections: CONNECTIONS });
-  if (!database.ok) throw new ContextEngineError("STORAGE_FAILED", database.problem);
+  await requireDatabase(url);
   if (plan.kind === "out") await mkdir(home, { recursive: true, mode: 0o700 });
   const homeId = await idOfHome(home).catch((error: unknown) => {
     throw storageFailed(`The home ${home} cannot be written`, error, "elsewhere");
   });
-  const lock = await onlyOne(home);
+  const lock = await onlyOneCopy(home);
   try {
-    const copy = await openPostgresCopy({
-      ...{ url, address: NOBODY, version: VERSION },
-      place: `copying ${homeId} at ${hostname()}`,
-      blobs,
-      onKeptInRows: createKeptNotices({ warn: (text) => output.note(`clew: ${text}`) }).add,
-    });
+    const place = `copying ${homeId} at ${hostname()}`;
+    const warn = (text: string) => output.note(`clew: ${text}`);
+    const copy = await openCopy({ url, blobs, place, warn });
     const { databasePath, compress } = losslessStoreSettings(config);
     const engines = createEngineStores({
       // One that is named by the settings is that of their home.
@@ -152,18 +141,6 @@ const isFolder = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   );
-
-async function onlyOne(home: string) {
-  const file = join(home, "copies", "storage-copy.lock");
-  const outcome = await acquireLock(file);
-  if (outcome.held) return outcome.lock;
-  throw new ContextEngineError(
-    "SESSION_LOCKED",
-    outcome.owner === null
-      ? `Another copy of ${home} may be under way, as ${file} cannot be read; delete that file if none is.`
-      : `Another copy of ${home} is under way in process ${outcome.owner.pid} on ${outcome.owner.host}; wait for it, or stop it.`,
-  );
-}
 
 function isDone({ copied, deleted, files, left }: CopyResult, isCheck: boolean): boolean {
   if (left.length > 0) return false;

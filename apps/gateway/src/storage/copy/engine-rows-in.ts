@@ -57,7 +57,8 @@ export async function wouldRenumber(
   return kind === "others";
 }
 
-async function keepNumbers(
+/** From now on nobody gets one of these. */
+export async function keepNumbers(
   copy: Pick<PostgresCopy, "keepNumbers">,
   known: Pick<Known, "numbers">,
   own: RowsInHome | null,

@@ -103,7 +103,7 @@ const CONFLICTS = {
 const HASHES_AT_A_TIME = 5000;
 
 /** How many of the first entries are the same. */
-async function commonOf(
+export async function commonOf(
   copy: PostgresCopy,
   database: CopySummary,
   lines: ReadLines | null,
