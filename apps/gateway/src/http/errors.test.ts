@@ -40,6 +40,23 @@ function send(
 
 describe("an error over HTTP", () => {
   it.each([
+    ["/v1/chat/completions", { error: { message: "full", type: "server_error" } }],
+    ["/v1/responses", { error: { message: "full", type: "server_error" } }],
+    ["/v1/messages", { type: "error", error: { type: "api_error", message: "full" } }],
+    ["/v1beta/models/clew:generateContent", { error: { code: 507, message: "full" } }],
+    ["/api/sessions", { error: { code: "STORAGE_FAILED", message: "full" } }],
+  ])("that a route throws at %s is told as its clients read errors", async (path, body) => {
+    const app = new Hono();
+    app.onError(errorHandler({ error() {} }));
+    app.post("*", () => {
+      throw new ContextEngineError("STORAGE_FAILED", "full");
+    });
+    const answer = await app.request(path, { method: "POST" });
+    expect(answer.status).toBe(507);
+    expect(await answer.json()).toMatchObject(body);
+  });
+
+  it.each([
     { name: "declared", headers: { "content-length": "5000000000" }, bytes: 0 },
     { name: "sent in pieces", headers: { "transfer-encoding": "chunked" }, bytes: MAX_BYTES + 1 },
   ])(

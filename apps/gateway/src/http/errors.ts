@@ -94,12 +94,14 @@ export function toErrorResponse(error: unknown): ErrorAnswer {
 }
 
 /** An answer in the house's form, or at the door's addresses in that of their wire. */
-export function refuse(context: Context, code: ErrorCode | HttpCode, message: string): Response {
-  const { status, body } = answerOf(code, message);
+export const refuse = (context: Context, code: ErrorCode | HttpCode, message: string): Response =>
+  answerAt(context, answerOf(code, message));
+
+function answerAt(context: Context, { status, body }: ErrorAnswer): Response {
   const wire = doorWireOf(context.req.path);
   return wire === undefined
     ? context.json(body, status)
-    : context.json(wire.error(status, message).body, status);
+    : context.json(wire.error(status, body.error.message).body, status);
 }
 
 /** Those of the door that hold no conversation speak as their neighbours do. */
@@ -114,14 +116,14 @@ function doorWireOf(path: string): DoorWire | undefined {
 export const errorHandler =
   (log: { error(message: string): void }): ErrorHandler =>
   (error, context) => {
-    const { status, body } = toErrorResponse(error);
+    const answer = toErrorResponse(error);
     if (error instanceof BacklogFull)
       context.header("retry-after", String(error.retryAfterSeconds));
     // Whoever asks while it stops is told so, and the gateway has no trouble.
     const isNoTrouble = isAbort(error) || ContextEngineError.is(error, "GATEWAY_STOPPING");
-    if (status >= 500 && !isNoTrouble)
+    if (answer.status >= 500 && !isNoTrouble)
       log.error(`${context.req.method} ${context.req.path} failed: ${describe(error)}`);
-    return context.json(body, status);
+    return answerAt(context, answer);
   };
 
 const answerOf = (code: ErrorCode | HttpCode, message: string): ErrorAnswer => ({
