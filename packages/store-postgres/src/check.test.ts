@@ -39,6 +39,27 @@ describe("a database that cannot be used", () => {
     }
   });
 
+  it("is one whose sslmode there is not, and one whose certificate is not there", async () => {
+    expect(await problemOf("postgres://ann@127.0.0.1:1/clew?sslmode=foo")).toMatch(
+      /sslmode=foo, and there is no such mode; say verify-full/,
+    );
+    const file = "sslmode=verify-full&sslrootcert=/nowhere/ca.pem";
+    expect(await problemOf(`postgres://ann@127.0.0.1:1/clew?${file}`)).toMatch(
+      /names the file \/nowhere\/ca\.pem, which cannot be read \(ENOENT\); correct sslrootcert/,
+    );
+  });
+
+  it("is where a server that speaks no TLS is asked for it", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.end("N"));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const problem = await problemOf(`postgres://ann@127.0.0.1:${port}/clew?sslmode=verify-full`);
+    server.close();
+    expect(problem).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+ speaks no TLS, and the address asks/);
+  });
+
   it("is where nobody answers, and its password is told to nobody", async () => {
     const problem = await problemOf("postgres://ann:hush-hush@127.0.0.1:1/clew");
     expect(problem).toMatch(/^Nobody answers as PostgreSQL at 127\.0\.0\.1:1 \(ECONNREFUSED\)/);
@@ -79,6 +100,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is there ${UNLESS_THE
 
   it.each([
     ["is set to be read only", "set default_transaction_read_only = on", /read only/],
+    ["has no time to answer", "set statement_timeout = '1ms'", /too short.*alter role/],
     ["cannot hold every text", "", /encoded as SQL_ASCII.*UTF8/],
   ])("is refused where it %s", async (_what, setting, sentence) => {
     const name = `check-${process.pid}-${Date.now()}`;

@@ -10,8 +10,8 @@ import {
 } from "./jobs/queue-schema.ts";
 import { LIVES } from "./node.ts";
 import { COLUMNS_OF, type FoundColumn, OWN_TABLES, whyNotOurs } from "./own-tables.ts";
-import { codeOf } from "./passing.ts";
-import { whyNoTls, withPlainMode } from "./tls.ts";
+import { codeOf, sqlstateOf } from "./passing.ts";
+import { asksForTls, refusesTls, unknownMode, whyNoTls, withPlainMode } from "./tls.ts";
 import { comesBack, standbyLacks } from "./try-commit.ts";
 
 /** The oldest version that all statements were tried with. */
@@ -95,6 +95,8 @@ export async function checkPostgres({
 }): Promise<PostgresCheck> {
   const place = placeIn(url);
   if (place === null) return { ok: false, problem: noAddress(url) };
+  const mode = unknownMode(url);
+  if (mode !== null) return { ok: false, problem: mode };
   const clients: pg.Client[] = [];
   const connect = async () => {
     const client = new pg.Client({
@@ -130,6 +132,10 @@ export async function checkPostgres({
       problem: standbyLacks({ host: place.host, names, followers, commitMs }),
     };
   } catch (error) {
+    const code = codeOf(error);
+    // The driver names no code for it.
+    if (code === undefined && asksForTls(url) && (await refusesTls(url, timeoutMs)))
+      return { ok: false, problem: speaksNoTls(place) };
     return { ok: false, problem: whyNot(error, place) };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})));
@@ -309,10 +315,26 @@ function whyNot(error: unknown, { host, user, database }: Place): string {
     return `PostgreSQL at ${host} has no connection left; end others, or raise max_connections.`;
   if (code === "57P03")
     return `PostgreSQL at ${host} is starting or ending; try again in a moment.`;
+  if (code === "57014")
+    return `PostgreSQL at ${host} ends what takes longer than its statement_timeout (${code}), and that is too short to look at the database "${database}"; raise it for this user: alter role "${user}" set statement_timeout = '30s'.`;
+  const file = unreadFile(error);
+  if (file !== null)
+    return `The address of the database names the file ${file}, which cannot be read (${code}); correct sslrootcert, sslcert or sslkey in it.`;
   const why = error instanceof Error ? firstSentence(error.message) : "";
   const tls = whyNoTls(code, host);
   if (tls !== null) return tls;
+  if (sqlstateOf(error) !== undefined)
+    return `PostgreSQL at ${host} answers, and refuses what it is asked of the database "${database}" (${code}): ${why}; correct that, and try again.`;
   return `Nobody answers as PostgreSQL at ${host}${code === "" ? "" : ` (${code})`}${why === "" ? "" : `: ${why}`}; start the server, or correct the address.`;
+}
+
+const speaksNoTls = ({ host }: Place): string =>
+  `PostgreSQL at ${host} speaks no TLS, and the address asks for it; let the server speak it (ssl = on, ssl_cert_file, ssl_key_file), or take sslmode out of the address where nobody stands between.`;
+
+/** One that the address names; null: it is none of these that failed. */
+function unreadFile(error: unknown): string | null {
+  const { syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
+  return syscall !== undefined && syscall !== "connect" && path !== undefined ? path : null;
 }
 
 /** The rest may hold more than is to be told. */

@@ -1,4 +1,5 @@
-// Says how the driver is to speak TLS, and why a server's certificate is refused.
+// Says how the driver is to speak TLS, and why it cannot.
+import { connect } from "node:net";
 
 /**
  * The same address with the mode that the driver means. It checks certificate and name in each of
@@ -9,6 +10,42 @@ export function withPlainMode(url: string): string {
   const { searchParams } = new URL(url);
   if (searchParams.has("uselibpqcompat")) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, "$1verify-full");
+}
+
+const MODES = ["disable", "no-verify", "prefer", "require", "verify-ca", "verify-full"];
+
+/** Null: the address names no mode, or one that there is. */
+export function unknownMode(url: string): string | null {
+  const mode = new URL(url).searchParams.get("sslmode");
+  if (mode === null || MODES.includes(mode)) return null;
+  return `The address of the database says sslmode=${mode}, and there is no such mode; say verify-full (require, verify-ca and prefer mean the same here), no-verify, or disable.`;
+}
+
+/** Pure. */
+export const asksForTls = (url: string): boolean => {
+  const { searchParams } = new URL(url);
+  const mode = searchParams.get("sslmode");
+  return mode === null ? searchParams.has("sslrootcert") : mode !== "disable";
+};
+
+/** "SSLRequest" of the protocol: its length and its number. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const NO = "N".charCodeAt(0);
+
+/** True: the server answers, and speaks no TLS. */
+export function refusesTls(url: string, timeoutMs: number): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = connect({ host, port: Number(port || 5432), timeout: timeoutMs });
+  return new Promise((resolve) => {
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.on("connect", () => socket.write(SSL_REQUEST));
+    socket.on("data", ([first]) => end(first === NO));
+    for (const over of ["error", "close", "timeout"]) socket.on(over, () => end(false));
+  });
 }
 
 /** As Node names what is wrong with a certificate. */
