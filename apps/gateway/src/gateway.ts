@@ -76,7 +76,7 @@ import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import type { SessionStore } from "./sessions/store.ts";
 import { fileStorage } from "./storage/open-storage.ts";
-import type { Storage, StorageCluster } from "./storage/storage.ts";
+import type { Storage, StorageCluster, StorageRoom } from "./storage/storage.ts";
 import { createTurnStreams, type TurnStreams } from "./streams/turn-streams.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { VERSION } from "./version.ts";
@@ -100,6 +100,8 @@ export interface Gateway extends SessionViews {
   readonly home: string;
   /** Whether there is room in it, and the right to write. */
   readonly homeWrites: HomeWrites;
+  /** The same of where sessions are. Undefined: they are in the home. */
+  readonly storageRoom: StorageRoom | undefined;
   /** Undefined: no other gateway has sessions of the same storage. */
   readonly cluster: StorageCluster | undefined;
   readonly host: Host;
@@ -418,7 +420,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ home, homeWrites: createHomeWrites(home), cluster, metrics, busy, mcp },
+    ...{ home, homeWrites: createHomeWrites(home), storageRoom: storage.room },
+    ...{ cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
     ...{ offer, keep, rejoin, saidIn, isKept, send, waiting, streams },
     ...{ shadows, unawaited: children },

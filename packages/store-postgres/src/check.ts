@@ -13,6 +13,7 @@ import { COLUMNS_OF, type FoundColumn, OWN_TABLES, whyNotOurs } from "./own-tabl
 import { codeOf, sqlstateOf } from "./passing.ts";
 import { asksForTls, refusesTls, unknownMode, whyNoTls, withPlainMode } from "./tls.ts";
 import { comesBack, standbyLacks } from "./try-commit.ts";
+import { triesToWrite } from "./try-room.ts";
 
 /** The oldest version that all statements were tried with. */
 const OLDEST = 15;
@@ -53,6 +54,8 @@ export interface PostgresFacts {
   ownConnections: number;
   /** True: `pg_trgm` is there or can be made; without it, texts are searched for one by one. */
   hasTrigrams: boolean;
+  /** False: its disk is full; null: nobody tried, or may not try. */
+  hasRoom: boolean | null;
   /** How much later it is on this machine, ms; nothing depends on it. */
   clockAheadMs: number;
   /** Tables of pg-boss, by which gateways hand out work. */
@@ -78,7 +81,7 @@ export type PostgresCheck =
 /**
  * Changes nothing. Never throws. `connections` are those that a gateway wants for turns. `isRead`:
  * nothing is to be stored, and nobody minds how long that takes. `commitMs`: a commit that takes
- * longer is not waited for; absent: 4 s.
+ * longer is not waited for; absent: 4 s. `triesRoom`: whether its disk has room is tried, too.
  */
 export async function checkPostgres({
   url,
@@ -86,12 +89,14 @@ export async function checkPostgres({
   timeoutMs = 10_000,
   isRead = false,
   commitMs = COMMIT_MS,
+  triesRoom = false,
 }: {
   url: string;
   connections: number;
   timeoutMs?: number;
   isRead?: boolean;
   commitMs?: number;
+  triesRoom?: boolean;
 }): Promise<PostgresCheck> {
   const place = placeIn(url);
   if (place === null) return { ok: false, problem: noAddress(url) };
@@ -120,7 +125,10 @@ export async function checkPostgres({
     const [made] = row!.has_migrations ? (await client.query<Made>(MADE)).rows : [];
     const columns = (await client.query<FoundColumn>(COLUMNS_OF, [Object.keys(OWN_TABLES)])).rows;
     const tables = { columns, version: made?.version ?? 0 };
-    const check = judge(row!, { ...{ place, connections, now, gateways, queue, known, tables } });
+    const hasRoom = triesRoom ? await triesToWrite((text) => client.query(text)) : null;
+    const check = judge(row!, {
+      ...{ place, connections, now, gateways, queue, known, tables, hasRoom },
+    });
     const { standby_names: names, synchronous_commit: how, followers } = row!;
     const waits = names !== "" && how !== "off" && how !== "local";
     if (!check.ok || isRead || !waits) return check;
@@ -220,6 +228,7 @@ function judge(
     queue,
     known,
     tables,
+    hasRoom,
   }: {
     place: Place;
     connections: number;
@@ -228,6 +237,7 @@ function judge(
     queue: JobsSchema;
     known: number;
     tables: { columns: readonly FoundColumn[]; version: number };
+    hasRoom: boolean | null;
   },
 ): PostgresCheck {
   const { version, database, username: user } = row;
@@ -276,6 +286,7 @@ function judge(
       ...{ gateways, connectionsUsed: limit.used },
       statementTimeoutMs: row.statement_timeout_ms,
       hasTrigrams: row.has_trigrams,
+      hasRoom,
       clockAheadMs: Math.round(now - row.now),
       queue: { schema: JOBS_SCHEMA, version: queue.version, known },
     },

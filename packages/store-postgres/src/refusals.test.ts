@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as after } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { checkPostgres } from "./check.ts";
 import { openPostgresStore, type PostgresStore } from "./store.ts";
 import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
@@ -143,7 +144,12 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that refuses ${UNLESS_THER
       expect(refused).toMatchObject({ code: "STORAGE_FAILED" });
       expect((refused as Error).message).toMatch(/^[^\n]+was not stored[^\n]+\(53100\)[^\n]+\.$/);
       expect(await store.list()).toHaveLength(1);
+      const asked = { url: small.href, connections: 2, triesRoom: true };
+      expect(await store.hasRoom()).toBe(false);
+      expect(await checkPostgres(asked)).toMatchObject({ ok: true, facts: { hasRoom: false } });
       disk.empty();
+      expect(await store.hasRoom()).toBe(true);
+      expect(await checkPostgres(asked)).toMatchObject({ ok: true, facts: { hasRoom: true } });
       transcript = await store.open(session);
       await append(1000);
       expect(textsOf(await transcript.read({ after: null }))).toBe(told.join(" "));

@@ -41,6 +41,7 @@ import { makeTrigramIndex } from "./search/trigrams.ts";
 import type { SessionLog } from "./session-log.ts";
 import { begin, moveTo } from "./successor.ts";
 import type { PostgresTranscript } from "./transcript.ts";
+import { triesToWrite } from "./try-room.ts";
 
 /** What a store is opened with. */
 export interface PostgresStoreOptions<Kept extends Ledger>
@@ -167,6 +168,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * gateways any may, at any time. Throws STORAGE_FAILED; a later one goes on.
    */
   sweepBlobs(request: { olderThanMs: number; signal?: AbortSignal }): Promise<SweptBlobs>;
+  /** False: the disk of the database is full; null: this user may not try. */
+  hasRoom(): Promise<boolean | null>;
   /**
    * Takes part in what gateways of the database work on; made by pg-boss in a schema of its own.
    * To be stopped before the store is closed. Throws STORAGE_FAILED.
@@ -323,6 +326,7 @@ function createStore<Kept extends Ledger>(
       return takeDuty(database, duty, node.id);
     },
     sweepBlobs: (request) => sweepBlobs(database, request),
+    hasRoom: () => triesToWrite((text) => database.change(async () => text)),
     openQueue: (settings) => openQueue({ ...settings, database, alive: node.alive }),
     close() {
       closing ??= node.leave().finally(end);

@@ -25,7 +25,7 @@ const FACTS = {
     gateways: 1,
     statementTimeoutMs: 0,
   },
-  ...{ ownConnections: 3, connectionsAdvice: "raise max_connections" },
+  ...{ ownConnections: 3, connectionsAdvice: "raise max_connections", hasRoom: true },
 };
 
 describe("the doctor on where sessions are", () => {
@@ -56,6 +56,12 @@ describe("the doctor on where sessions are", () => {
         { level: "ok" },
         { level: "warning", code: "storage-lossy" },
       ]);
+  });
+
+  it("fails where the disk of the database is full", () => {
+    const [, full] = judgeFacts({ ...FACTS, hasRoom: false }, 10);
+    expect(full).toMatchObject({ level: "failure", code: "storage-unusable" });
+    expect(full!.text).toMatch(/no room left on the disk of the database "clew"/);
   });
 
   it("warns where connections or time are short, for all gateways together", () => {

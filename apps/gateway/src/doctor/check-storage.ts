@@ -17,7 +17,7 @@ export async function checkStorage(
   if (plan.kind === "files") return [];
   if (plan.kind === "refused") return plan.problems.map((text) => unusable(text));
   const { checkPostgres } = await loadPostgres();
-  const check = await checkPostgres(plan);
+  const check = await checkPostgres({ ...plan, triesRoom: true });
   const { facts } = check;
   return [
     ...(check.ok ? [] : [unusable(check.problem)]),
@@ -35,6 +35,7 @@ export function judgeFacts(facts: PostgresFacts, connections: number): Finding[]
       ...{ level: "ok", code: "storage", subject },
       text: `PostgreSQL ${version}, database "${database}" as "${user}", ${all}; this machine is ${clock}`,
     },
+    ...judgeRoom(facts),
     ...judgeCommits(facts),
     ...judgeLimits(facts, connections),
   ];
@@ -45,6 +46,15 @@ export function judgeFacts(facts: PostgresFacts, connections: number): Finding[]
     });
   return found;
 }
+
+const judgeRoom = ({ hasRoom, database }: PostgresFacts): Finding[] =>
+  hasRoom === false
+    ? [
+        unusable(
+          `PostgreSQL has no room left on the disk of the database "${database}": turns fail with STORAGE_FAILED; free some there, and they go on without a restart`,
+        ),
+      ]
+    : [];
 
 /** Whether what was acknowledged may be lost. */
 function judgeCommits(facts: PostgresFacts): Finding[] {

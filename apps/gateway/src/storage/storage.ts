@@ -45,6 +45,8 @@ export interface Storage {
   readonly queue?: Jobs;
   /** What was asked of where sessions are. Undefined: that is not counted. */
   readonly counts?: Series;
+  /** Undefined: it is that of the home. */
+  readonly room?: StorageRoom;
   /** What the door knows of sessions. Undefined: it is beside their files. */
   readonly journals?: DoorJournals;
   /** What engines keep beside sessions. Undefined: what they have of a session stays with them. */
@@ -53,6 +55,12 @@ export interface Storage {
   readonly otherCosts?: OtherCosts;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
+}
+
+/** Whether there is room where sessions are. */
+export interface StorageRoom {
+  /** One sentence; undefined: there is, as far as anybody knows. */
+  whyNot(): Promise<string | undefined>;
 }
 
 /** Sessions for a command that changes some of them. */

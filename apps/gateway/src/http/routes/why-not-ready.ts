@@ -5,10 +5,11 @@ import type { Gateway } from "../../gateway.ts";
 export async function whyNotReady({
   isStopping,
   homeWrites,
-}: Pick<Gateway, "isStopping" | "homeWrites">): Promise<string[]> {
-  const why = await homeWrites.whyNot();
+  storageRoom,
+}: Pick<Gateway, "isStopping" | "homeWrites" | "storageRoom">): Promise<string[]> {
+  const reasons = await Promise.all([homeWrites.whyNot(), storageRoom?.whyNot()]);
   return [
     ...(isStopping() ? ["The gateway is stopping."] : []),
-    ...(why === undefined ? [] : [why]),
+    ...reasons.filter((why) => why !== undefined),
   ];
 }

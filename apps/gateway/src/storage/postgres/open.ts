@@ -22,6 +22,7 @@ import { keepIndexed } from "./keep-indexed.ts";
 import { createKeptNotices } from "./kept-notices.ts";
 import { createLooks } from "./looks.ts";
 import { portsOfHome } from "./ports.ts";
+import { createRoom } from "./room.ts";
 import { createPostgresSearch } from "./search.ts";
 import { createPostgresSessions } from "./store.ts";
 import { beginUpkeep } from "./upkeep.ts";
@@ -71,10 +72,14 @@ export async function openInPostgres(
   const counts = createStorageTally();
   // Only this process has the other half, so that nobody who reads the database passes for it.
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const room = createRoom({ hasRoom: () => store.hasRoom() });
   const store = await openPostgresStore({
     ...{ ...given, connections, address: own, version: VERSION },
     publicKey: publicKey.export({ format: "der", type: "spki" }).toString("base64"),
-    onRoundTrip: counts.take,
+    onRoundTrip(trip) {
+      counts.take(trip);
+      room.take(trip);
+    },
     place: `${homeId} at ${hostname()}`,
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
@@ -131,6 +136,7 @@ export async function openInPostgres(
       journals,
       otherCosts: () => store.costsOfOthers(homeId),
       counts,
+      room,
       jobs,
       queue,
       children: createChildRows(store),
