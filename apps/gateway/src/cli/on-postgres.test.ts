@@ -1,5 +1,5 @@
 // Runs commands in a home whose sessions are in PostgreSQL.
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -56,6 +56,15 @@ describe.skipIf(whyNoPostgres() !== null)(
       await told("sessions", "export", "main", "--out", file);
       expect(await readFile(file, "utf8")).toContain("And my dog is Rex.");
       expect(await told("inspect", "main")).toContain("2");
+    });
+
+    it("list sizes as files have them, and name no file", async () => {
+      await ready();
+      const { sessions } = await json("sessions", "list");
+      for (const { key, bytes, file } of sessions) {
+        const shown = await json("sessions", "show", key);
+        expect([bytes, file]).toEqual([(await stat(shown.file)).size, undefined]);
+      }
     });
 
     it("tell what calls cost, those of a home that has no gateway, too", async () => {

@@ -33,7 +33,7 @@ export async function listSessions(
 ): Promise<number> {
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
-  const { sessions: store, children: shared } = await storedSessions(environment);
+  const { sessions: store, children: shared, records } = await storedSessions(environment);
   const rows = await store.list();
   const isMade = (await demoState(home)) === "made";
   const kept = await withLost(home, await readChildren({ home, log }));
@@ -46,7 +46,12 @@ export async function listSessions(
     ...session,
     demo: isMade && isDemo(session),
   }));
-  if (json) output.json({ sessions, next, sideRequests });
+  if (json)
+    output.json({
+      // Of what is kept elsewhere there is a copy at most.
+      sessions: records === home ? sessions : sessions.map(({ file: _copy, ...told }) => told),
+      ...{ next, sideRequests },
+    });
   else if (sessions.length === 0)
     output.line(
       rows.length === 0

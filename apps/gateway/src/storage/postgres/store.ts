@@ -274,8 +274,10 @@ function closedBy(session: OpenSession, after: () => Promise<void>): OpenSession
   };
 }
 
+/** As a file with its first line has bytes. */
 const summaryOf = (row: StoredSummary, file: string): SessionSummary => ({
-  ...{ key: row.key, agentId: row.agentId, sessionId: row.sessionId, file, bytes: row.bytes },
+  ...{ key: row.key, agentId: row.agentId, sessionId: row.sessionId, file },
+  bytes: row.bytes + (row.header === null ? 0 : Buffer.byteLength(row.header) + 1),
   updatedAt: new Date(row.changedAt).toISOString(),
   ...(row.label !== null && { label: row.label }),
 });
