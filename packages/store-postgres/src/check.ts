@@ -82,18 +82,21 @@ export type PostgresCheck =
  * Changes nothing. Never throws. `connections` are those that a gateway wants for turns. `isRead`:
  * nothing is to be stored, and nobody minds how long that takes. `commitMs`: a commit that takes
  * longer is not waited for; absent: 4 s. `triesRoom`: whether its disk has room is tried, too.
+ * `makesNothing`: no table is made either, and no right to write is asked for.
  */
 export async function checkPostgres({
   url,
   connections,
   timeoutMs = 10_000,
-  isRead = false,
+  makesNothing = false,
+  isRead = makesNothing,
   commitMs = COMMIT_MS,
   triesRoom = false,
 }: {
   url: string;
   connections: number;
   timeoutMs?: number;
+  makesNothing?: boolean;
   isRead?: boolean;
   commitMs?: number;
   triesRoom?: boolean;
@@ -128,6 +131,7 @@ export async function checkPostgres({
     const hasRoom = triesRoom ? await triesToWrite((text) => client.query(text)) : null;
     const check = judge(row!, {
       ...{ place, connections, now, gateways, queue, known, tables, hasRoom },
+      makesNothing,
     });
     const { standby_names: names, synchronous_commit: how, followers } = row!;
     const waits = names !== "" && how !== "off" && how !== "local";
@@ -229,6 +233,7 @@ function judge(
     known,
     tables,
     hasRoom,
+    makesNothing,
   }: {
     place: Place;
     connections: number;
@@ -238,6 +243,7 @@ function judge(
     known: number;
     tables: { columns: readonly FoundColumn[]; version: number };
     hasRoom: boolean | null;
+    makesNothing: boolean;
   },
 ): PostgresCheck {
   const { version, database, username: user } = row;
@@ -246,7 +252,7 @@ function judge(
     return refused(
       `PostgreSQL at ${place.host} is version ${version}, and ${OLDEST} is the oldest that can be used; update it.`,
     );
-  if (row.is_standby)
+  if (row.is_standby && !makesNothing)
     return refused(
       `PostgreSQL at ${place.host} is a standby or set to be read only, and cannot be written to; name its primary.`,
     );
@@ -254,18 +260,18 @@ function judge(
     return refused(
       `The database "${database}" is encoded as ${row.encoding}, which cannot hold every text; make another one: createdb --encoding UTF8 --template template0.`,
     );
-  if (!row.has_tables && !row.may_create)
+  if (!row.has_tables && !row.may_create && !makesNothing)
     return refused(
       `The user "${user}" may not make tables in the database "${database}"; as its owner, run: grant create on schema public to "${user}".`,
     );
-  if (!row.may_write)
+  if (!row.may_write && !makesNothing)
     return refused(
       `The user "${user}" may not write the tables that are in the database "${database}"; let the user who made them run the gateway, or grant insert, update and delete on them.`,
     );
   const foreign = whyNotOurs(tables.columns, { version: tables.version, database });
   if (foreign !== null) return refused(foreign);
   const plan = planJobsSchema(queue, { known, user, database });
-  if (plan.kind === "refused") return refused(plan.problem);
+  if (plan.kind === "refused" && !makesNothing) return refused(plan.problem);
   const wanted = connections + OWN_CONNECTIONS;
   const limit = narrowest(row);
   const advice = raising(limit.of, { user, database });

@@ -39,6 +39,24 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
+/**
+ * Makes nothing. False: there are no tables. Throws STORAGE_FAILED where they are of another
+ * version.
+ */
+export async function hasTables(database: Database): Promise<boolean> {
+  const version = await versionThere(database).catch((error: unknown) => {
+    throw storageFailed(error);
+  });
+  if (version === null || version === 0) return false;
+  if (version === MIGRATIONS.length) return true;
+  throw new ContextEngineError(
+    "STORAGE_FAILED",
+    version > MIGRATIONS.length
+      ? tooNew(version)
+      : "The tables of the database are of an older version, which only a gateway or a copy brings up to date; start one, or copy without --check.",
+  );
+}
+
 /** Null: there are no tables. */
 async function versionThere(database: Database): Promise<number | null> {
   let version: number | null = null;

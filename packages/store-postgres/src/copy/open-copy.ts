@@ -14,7 +14,7 @@ import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { createJobRows, type JobRows } from "../jobs/job-rows.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
-import { migrate } from "../migrate.ts";
+import { hasTables, migrate } from "../migrate.ts";
 import { joinCluster } from "../node.ts";
 import { readParts } from "../read.ts";
 import { type WholeReport, wholeReports } from "../whole-reports.ts";
@@ -37,6 +37,7 @@ import {
   filesOfSession,
   keepFile,
 } from "./kept-files.ts";
+import { nothingThere, ONLOOKER } from "./nothing-there.ts";
 import type { RowsToPut } from "./put-engine-rows.ts";
 import {
   type ClaimedRow,
@@ -162,6 +163,7 @@ export async function openPostgresCopy({
   place,
   blobs,
   onKeptInRows,
+  isRead = false,
 }: {
   /** As `postgres://user:password@host/database`. */
   url: string;
@@ -175,6 +177,8 @@ export async function openPostgresCopy({
   blobs?: ((clusterId: string) => Blobs) | undefined;
   /** As of `PostgresStoreOptions`. */
   onKeptInRows?: ((kept: KeptInRows) => void) | undefined;
+  /** True: nothing is written, no table is made, and no session can be claimed. */
+  isRead?: boolean;
 }): Promise<PostgresCopy> {
   const connect = (connections: number) =>
     openDatabase({ url, connections, timeoutMs: TIMEOUT_MS });
@@ -182,11 +186,14 @@ export async function openPostgresCopy({
   const beats = connect(1);
   const end = async () => void (await Promise.all([database.end(), beats.end()]));
   try {
-    await migrate(database);
+    if (isRead && !(await hasTables(database))) return nothingThere(end);
+    if (!isRead) await migrate(database);
     const id = crypto.randomUUID();
-    const node = await joinCluster({
-      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place, publicKey: null },
-    });
+    const node = isRead
+      ? ONLOOKER
+      : await joinCluster({
+          ...{ database: beats, id, address, version, ttlMs: TTL_MS, place, publicKey: null },
+        });
     const known = await clusterId(database);
     database.blobs = largeBodies({ blobs, onKeptInRows }, known);
     await requirePlace(database);
@@ -194,6 +201,7 @@ export async function openPostgresCopy({
       ...{ clusterId: known, alive: node.alive, ...reading(database) },
       async claim({ agentId, key, sessionId }) {
         node.requireAlive();
+        if (node === ONLOOKER) return { kind: "held", owner: null };
         const [[row]] = await database.askTogether([
           claimQuestion({ agentId, key, id: sessionId }, node.id),
         ]);

@@ -48,7 +48,7 @@ export async function storageCopy(
   const blobs = await openBlobs(config, environment);
   if (plan.kind === "in") await requireSessions(home);
   else await requireTarget(home);
-  await requireDatabase(url);
+  await requireDatabase(url, { makesNothing: check });
   if (plan.kind === "out") await mkdir(home, { recursive: true, mode: 0o700 });
   const homeId = await idOfHome(home).catch((error: unknown) => {
     throw storageFailed(`The home ${home} cannot be written`, error, "elsewhere");
@@ -57,7 +57,7 @@ export async function storageCopy(
   try {
     const place = `copying ${homeId} at ${hostname()}`;
     const warn = (text: string) => output.note(`clew: ${text}`);
-    const copy = await openCopy({ url, blobs, place, warn });
+    const copy = await openCopy({ url, blobs, place, warn, isRead: check });
     const { databasePath, compress } = losslessStoreSettings(config);
     const engines = createEngineStores({
       // One that is named by the settings is that of their home.

@@ -77,6 +77,31 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     );
   });
 
+  it("makes nothing in a database that is only looked at, by a user who may only read, too", async () => {
+    const url = await testDatabase();
+    const home = await temporaryHome();
+    await makeOddHome(home);
+    const tables = () =>
+      runSql(url, "select tablename from pg_tables where schemaname = 'public' order by 1");
+    const before = await told(into(home, url, json, "--check"));
+    expect(before).toMatchObject({ code: 1, left: [] });
+    expect(await tables()).toEqual([]);
+    const copied = await told(into(home, url, json));
+    expect(copied.copied.sort()).toEqual(before.copied.sort());
+    const reader = `reader-${process.pid}`;
+    await runSql(url, `create role "${reader}" login`);
+    await runSql(url, `grant select on all tables in schema public to "${reader}"`);
+    const asReader = new URL(url);
+    asReader.searchParams.set("user", reader);
+    expect(await told(into(home, asReader.href, json, "--check"))).toMatchObject({
+      ...{ code: 0, copied: [], files: 0 },
+    });
+    expect((await told(back(await temporaryHome(), asReader.href, json, "--check"))).code).toBe(1);
+    expect(await runSql(url, "select 1 from node")).toEqual([]);
+    await runSql(url, `drop owned by "${reader}" cascade`);
+    await runSql(url, `drop role "${reader}"`);
+  });
+
   it("gives large bodies back that went into a bucket, and keeps them in rows while that is away", async () => {
     const server = await startS3Server();
     onTestFinished(() => server.stop());

@@ -10,9 +10,12 @@ const NOBODY = "http://127.0.0.1:1";
 const CONNECTIONS = 3;
 
 /** Throws STORAGE_FAILED with what is wrong and what helps. */
-export async function requireDatabase(url: string): Promise<void> {
+export async function requireDatabase(
+  url: string,
+  { makesNothing = false }: { makesNothing?: boolean } = {},
+): Promise<void> {
   const { checkPostgres } = await loadPostgres();
-  const database = await checkPostgres({ url, connections: CONNECTIONS });
+  const database = await checkPostgres({ url, connections: CONNECTIONS, makesNothing });
   if (!database.ok) throw new ContextEngineError("STORAGE_FAILED", database.problem);
 }
 
@@ -21,6 +24,7 @@ export async function openCopy({
   blobs,
   place,
   warn,
+  isRead = false,
 }: {
   url: string;
   /** Where large bodies are. */
@@ -28,10 +32,12 @@ export async function openCopy({
   /** Where only one does so at a time. */
   place: string;
   warn(text: string): void;
+  /** True: nothing of it is changed. */
+  isRead?: boolean;
 }): Promise<PostgresCopy> {
   const { openPostgresCopy } = await loadPostgres();
   return openPostgresCopy({
-    ...{ url, address: NOBODY, version: VERSION, place, blobs },
+    ...{ url, address: NOBODY, version: VERSION, place, blobs, isRead },
     onKeptInRows: createKeptNotices({ warn }).add,
   });
 }
