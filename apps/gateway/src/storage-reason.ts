@@ -5,7 +5,9 @@ export type StoragePlace = "home" | "elsewhere";
 
 /** What a file system error means, as half a sentence. */
 export function storageReason(error: unknown, place: StoragePlace = "home"): string {
-  const { code = "", message } = error as { code?: string; message: string };
+  const { code = "", message, path } = error as NodeJS.ErrnoException;
+  // It may be a folder on the way.
+  if (code === "ELOOP" && path !== undefined) return `${path} ${IS_LINK}`;
   if (code === "ENOENT" && place === "elsewhere") return "there is no such folder";
   return REASONS[code] ?? message;
 }
@@ -16,7 +18,7 @@ export function storageAdvice(error: unknown, place: StoragePlace = "home"): str
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
   if (code === "EFBIG") return "raise that limit";
   if (code === "EISDIR") return "name a file";
-  if (code === "ELOOP") return "put the file itself in its place";
+  if (code === "ELOOP") return "put what it leads to in its place";
   if (code === "ENAMETOOLONG") return "choose a shorter name";
   if (code === "ENXIO") return "name a file";
   if (!["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)) return "check the disk";
@@ -24,6 +26,8 @@ export function storageAdvice(error: unknown, place: StoragePlace = "home"): str
     ? "set CLEW_HOME to a folder you may write to"
     : "name a place that is there and that you may use";
 }
+
+const IS_LINK = "is a link, which is never followed";
 
 const REASONS: Record<string, string> = {
   ENOSPC: "the disk is full",
@@ -36,7 +40,7 @@ const REASONS: Record<string, string> = {
   EISDIR: "it is a folder",
   EROFS: "the file system is read-only",
   ENAMETOOLONG: "a name in the path is longer than the system allows",
-  ELOOP: "it is a link, which is never followed",
+  ELOOP: `it ${IS_LINK}`,
   ENXIO: "nothing takes what is written there",
   EIO: "the disk reported an error",
 };

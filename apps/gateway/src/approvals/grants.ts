@@ -1,10 +1,11 @@
 // Keeps what a session's person allowed for the rest of it, across restarts.
 import { hash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { ApprovalRequest } from "./approval.ts";
@@ -64,8 +65,8 @@ export function createGrantFiles({ home, log }: { home: string; log: LogPort }):
       const { sessionKey } = request.session;
       const added = { ...grantOf(request), at: new Date().toISOString() };
       const kept = { v: 1, sessionKey, grants: [...grants, added] } satisfies Grants;
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFileAtomic(file, `${toJson(kept, null, 2)}\n`, { mode: 0o600 });
+      await makeOwnFolder(home, dirname(file));
+      await writeOwn(file, `${toJson(kept, null, 2)}\n`);
     },
     forget: (session) => rm(fileOf(session), { force: true }),
   };

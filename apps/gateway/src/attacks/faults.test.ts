@@ -71,6 +71,26 @@ describe("a link", () => {
     expect(await readFile(elsewhere, "utf8")).toBe("as it was\n");
   });
 
+  it("in the place of the list of sessions or of what was spent changes nothing where it leads", async () => {
+    for (const [place, isHeard] of [
+      ["agents/main/sessions/sessions.json", false],
+      ["costs", true],
+    ] as const) {
+      const home = await temporaryHome();
+      const elsewhere = join(await temporaryHome(), "elsewhere");
+      if (isHeard) await mkdir(elsewhere);
+      else await writeFile(elsewhere, "as it was");
+      await mkdir(join(home, place, ".."), { recursive: true });
+      await symlink(elsewhere, join(home, place));
+      const { get } = await startTestGateway({}, home);
+      const said = await (await get("/api/sessions/main/messages", post({ text: "hi" }))).text();
+      if (isHeard) expect(parseStream(said).events.at(-1)).toMatchObject({ type: "done" });
+      else expect(said).toContain(`${join(home, place)} is a link, which is never followed`);
+      if (isHeard) expect(await readdir(elsewhere)).toEqual([]);
+      else expect(await readFile(elsewhere, "utf8")).toBe("as it was");
+    }
+  });
+
   it("in the place of a session's reports takes none of them, and costs no reply", async () => {
     const { home, say: talk, get } = await startTestGateway();
     await talk("My cat is called Minka.", { session: "one" });

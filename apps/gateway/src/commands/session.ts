@@ -1,11 +1,9 @@
 // Connects the commands to one session of a gateway.
-import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { buildContext, contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import type { Approvals } from "../approvals/queue.ts";
 import { compactionToUndo, undoLastCompaction } from "../compaction/undo.ts";
 import { agentSettings } from "../config/agent.ts";
@@ -13,6 +11,8 @@ import type { ThinkingLevel } from "../config/params.ts";
 import type { Costs } from "../costs/meter.ts";
 import { paidSince } from "../costs/paid-since.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import type { Host } from "../host/host.ts";
 import { findMissingAtEnd } from "../inspect/missing-turns.ts";
 import { fatesOfPreview } from "../inspect/one-call.ts";
@@ -228,9 +228,9 @@ async function exportOf({ home, key, store }: CommandSessionOptions): Promise<st
   const name = shortName(key).replaceAll(/[^\w.-]+/g, "_");
   const at = new Date().toISOString().replace(/\..*$/, "").replaceAll(/[:T]/g, "-");
   const file = join(home, "exports", `${name}-${at}.md`);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeOwnFolder(home, dirname(file));
   const text = conversationAsMarkdown(`Session ${shortName(key)}`, found.branch);
-  await writeFileAtomic(file, text, { mode: 0o600 });
+  await writeOwn(file, text);
   return file;
 }
 

@@ -3,11 +3,12 @@ import { chmod, lstat, mkdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import type { Environment } from "../config/environment.ts";
 import { valueAt } from "../config/path.ts";
 import { repeatedVariables } from "../config/repeated-variables.ts";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { storageFailed } from "../storage-error.ts";
 import type { ConnectClient, Connection, Place, Setting, SettingsFormat } from "./connection.ts";
@@ -142,7 +143,7 @@ export async function writeFiles(
     ...known.filter(({ path }) => !paths.has(path)),
     ...planned.map(({ written }) => written),
   ];
-  await mkdir(join(home, "connect"), { recursive: true, mode: 0o700 });
+  await makeOwnFolder(home, join(home, "connect"));
   const record = { v: 1, client: client.id, files } satisfies z.infer<typeof RecordSchema>;
   await put(recordFile(home, client.id), `${toJson(record, null, 2)}\n`);
   const outcomes: WrittenOutcome[] = [];
@@ -233,7 +234,7 @@ async function put(path: string, text: string): Promise<void> {
       (found) => found.mode & 0o777,
       () => 0o600,
     );
-    await writeFileAtomic(path, text, { mode });
+    await writeOwn(path, text, { mode });
     await chmod(path, mode);
   } catch (error) {
     throw storageFailed(`${path} cannot be written`, error);

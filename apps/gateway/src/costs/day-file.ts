@@ -1,7 +1,16 @@
 // Appends lines to the file of a day, which stays open and which others write to as well.
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from "../own-files.ts";
+import { constants } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeOwnFolderNow, NO_LINK } from "../home/no-links.ts";
+import {
+  closeSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from "../own-files.ts";
 
 /** Where lines stand in their file, bytes. */
 export interface PlacedLines {
@@ -23,6 +32,7 @@ export interface DayFile {
 }
 
 const LINE_FEED = 10;
+const TO_APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK;
 
 /** Calls of the system that take microseconds: not worth the way to another thread and back. */
 export function openDayFile(folder: string, name: string): DayFile {
@@ -34,13 +44,13 @@ export function openDayFile(folder: string, name: string): DayFile {
   };
   /** The file that has the name now. */
   const openOnce = (): { fd: number; size: number; isOther: boolean } => {
-    const found = statSync(path, { throwIfNoEntry: false });
+    const found = lstatSync(path, { throwIfNoEntry: false });
     if (opened !== undefined && found?.ino === opened.inode)
       return { fd: opened.fd, size: found.size, isOther: false };
     const isOther = opened !== undefined;
     close();
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const fd = openSync(path, "a+", 0o600);
+    makeOwnFolderNow(dirname(folder), folder);
+    const fd = openSync(path, TO_APPEND, 0o600);
     const { ino, size } = fstatSync(fd);
     opened = { fd, inode: ino };
     return { fd, size, isOther };

@@ -2,8 +2,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { type DayFile, openDayFile, sizeOf } from "./day-file.ts";
@@ -114,7 +114,7 @@ export function createCostLedger({
     uncounted = 0;
     const text = `${toJson(known)}\n`;
     // What is not kept is counted again from the files.
-    await writeFileAtomic(join(folder, SNAPSHOT), text, { mode: 0o600 }).catch(() => undefined);
+    await writeOwn(join(folder, SNAPSHOT), text).catch(() => undefined);
   };
   return {
     append: (line) =>

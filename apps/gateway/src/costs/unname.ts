@@ -1,7 +1,7 @@
 // Takes the names of sessions out of what is written down of money spent.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { costsFolder } from "./ledger.ts";
 import { parseLine } from "./line.ts";
@@ -23,7 +23,7 @@ export async function unnameCosts(home: string, names: ReadonlySet<string>): Pro
       .join("\n");
     if (after === before) continue;
     isChanged = true;
-    await writeFileAtomic(file, after, { mode: 0o600 });
+    await writeOwn(file, after);
   }
   // Sums are made again from the lines, and these brought anew to where other gateways read them.
   if (!isChanged) return;

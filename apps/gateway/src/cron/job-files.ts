@@ -1,22 +1,21 @@
 // Keeps jobs, how far they are, and how their runs went, in files of the home.
-import { access, appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { access, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { appendOwn, writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { JobRunSchema, JobSchema, JobStateSchema, NEW_STATE } from "./job.ts";
 import type { JobStore } from "./job-store.ts";
-
-const MODE = { mode: 0o600 };
 
 export function createJobFiles(home: string): JobStore {
   const folder = join(home, "cron");
   const jobFile = (id: string) => join(folder, `${id}.job.json`);
   const stateFile = (id: string) => join(folder, `${id}.state.json`);
   const runsFile = (id: string) => join(folder, `${id}.runs.jsonl`);
-  const make = () => mkdir(folder, { recursive: true, mode: 0o700 });
+  const make = () => makeOwnFolder(home, folder);
   const put = async (file: string, value: unknown) => {
     await make();
-    await writeFileAtomic(file, `${toJson(value, null, 2)}\n`, MODE);
+    await writeOwn(file, `${toJson(value, null, 2)}\n`);
   };
   const isThere = (id: string) =>
     access(jobFile(id)).then(
@@ -59,7 +58,7 @@ export function createJobFiles(home: string): JobStore {
     async appendRun(id, run) {
       await make();
       // A line that a killed process left half written ends here.
-      await appendFile(runsFile(id), `\n${toJson(run)}`, MODE);
+      await appendOwn(runsFile(id), `\n${toJson(run)}`);
     },
     async runs(id, limit) {
       const text = await readFile(runsFile(id), "utf8").catch(() => "");

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { agentFolder } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 
@@ -30,7 +30,7 @@ const markFile = (home: string): string => join(home, "demo.json");
 
 /** That a demo was made, or removed: it is not made by itself again. */
 export async function markDemo(home: string, state: "made" | "removed"): Promise<void> {
-  await writeFileAtomic(markFile(home), `${JSON.stringify({ v: 1, state })}\n`, { mode: 0o600 });
+  await writeOwn(markFile(home), `${JSON.stringify({ v: 1, state })}\n`);
 }
 
 /** "none": there never was one. "other": the folder is a person's own agent of that name. */

@@ -1,10 +1,11 @@
 // Keeps where each session works that an editor began, and by which mode and engine.
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { parseSessionName } from "../sessions/keys.ts";
 import { editorFile } from "../sessions/paths.ts";
@@ -74,8 +75,8 @@ export function createEditorRecords({ home, log }: { home: string; log: LogPort 
       const file = fileOf(key);
       const kept = { v: 1, sessionKey: key, ...record } satisfies z.infer<typeof RecordSchema>;
       try {
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        await writeFileAtomic(file, `${toJson(kept, null, 2)}\n`, { mode: 0o600 });
+        await makeOwnFolder(home, dirname(file));
+        await writeOwn(file, `${toJson(kept, null, 2)}\n`);
       } catch (error) {
         throw storageFailed(`What an editor says of its session (${file}) was not kept`, error);
       }

@@ -4,8 +4,8 @@ import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import { withoutSummaries } from "../door/memory/journal-lines.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { unpackPart } from "../reports/packed-part.ts";
 import { packedLines, plainLines } from "../reports/report-lines.ts";
@@ -51,10 +51,7 @@ export async function cleanFiles(home: string, holds: Traces): Promise<void> {
     if (!holds(text)) continue;
     const left = clean(text, holds);
     if (left === null) await rm(file, { force: true });
-    else if (left !== text)
-      await writeFileAtomic(file, isReports(home, file) ? packedLines(left) : left, {
-        mode: 0o600,
-      });
+    else if (left !== text) await writeOwn(file, isReports(home, file) ? packedLines(left) : left);
   }
 }
 

@@ -1,8 +1,8 @@
 // Notes what is being forgotten for whoever succeeds a killed process.
 import { rm } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { journalFile } from "./journal-file.ts";
 import { readIfThere } from "./transcripts.ts";
@@ -57,7 +57,7 @@ export async function readJournal(home: string): Promise<Journal | null> {
 }
 
 export const writeJournal = (home: string, journal: Journal): Promise<void> =>
-  writeFileAtomic(journalFile(home), `${toJson(journal)}\n`, { mode: 0o600 });
+  writeOwn(journalFile(home), `${toJson(journal)}\n`);
 
 export const removeJournal = (home: string): Promise<void> =>
   rm(journalFile(home), { force: true });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { ReportItem, TurnReport } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { reportFiles } from "../reports/report-files.ts";
@@ -51,7 +51,7 @@ export async function redactReports(
   for (const { file } of await reportFiles(folder, sessionId)) {
     const text = plainLines(await readFile(file, "utf8"));
     const left = text.split("\n").map(redacted).join("\n");
-    if (left !== text) await writeFileAtomic(file, packedLines(left), { mode: 0o600 });
+    if (left !== text) await writeOwn(file, packedLines(left));
   }
 }
 

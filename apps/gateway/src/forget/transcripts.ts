@@ -8,9 +8,9 @@ import {
   type TranscriptEntry,
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import { journalFile } from "../door/memory/journal-files.ts";
 import { withoutSummaries } from "../door/memory/journal-lines.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { acquireLock } from "../locks/lock.ts";
 import { toJson } from "../own-json.ts";
 import { checkpointFile } from "../sessions/checkpoint.ts";
@@ -116,7 +116,7 @@ export async function changeTranscript(
     if (entries === null) await removeBeside(file);
     else {
       const text = await readIfThere(file);
-      if (text !== "") await writeFileAtomic(file, redacted(text, entries), { mode: 0o600 });
+      if (text !== "") await writeOwn(file, redacted(text, entries));
       for (const made of [checkpointFile(file), ledgerFile(file)]) await rm(made, { force: true });
       await changeDoorJournal(journalFile(file));
     }
@@ -130,7 +130,7 @@ export async function changeTranscript(
 async function changeDoorJournal(file: string): Promise<void> {
   const text = await readIfThere(file);
   const left = withoutSummaries(text, () => true);
-  if (left !== text) await writeFileAtomic(file, left, { mode: 0o600 });
+  if (left !== text) await writeOwn(file, left);
 }
 
 /** Line by line: what is not forgotten stays to the byte. */

@@ -1,8 +1,8 @@
 // Finds out whether the home can be written, by a small file that is written and removed.
-import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storageAdvice, storageReason } from "../storage-reason.ts";
+import { TO_REPLACE } from "./no-links.ts";
 
 /** Whoever asks meanwhile is told the same, so nobody makes a disk busy by asking. */
 const KNOWN_FOR_MS = 2000;
@@ -10,8 +10,6 @@ const KNOWN_FOR_MS = 2000;
 const PATIENCE_MS = 500;
 /** Of a disk that takes a few bytes more no message could be stored. */
 const BYTES = 64 * 1024;
-
-const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 export interface HomeWrites {
   /** Undefined: it can be written. Else why not, in one sentence that says what to do. */
@@ -43,7 +41,7 @@ export function createHomeWrites(home: string, now = () => performance.now()): H
 async function written(home: string): Promise<string | undefined> {
   const file = join(home, ".can-write");
   try {
-    const handle = await open(file, NEW, 0o600);
+    const handle = await open(file, TO_REPLACE, 0o600);
     try {
       await handle.writeFile(new Uint8Array(BYTES));
       await handle.datasync();

@@ -1,7 +1,7 @@
 // Writes an imported session beside the others and puts it in its place, or not at all.
 import { createHash, randomUUID } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
@@ -9,6 +9,7 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
+import { makeOwnFolder } from "../home/no-links.ts";
 import { acquireLock, type Lock } from "../locks/lock.ts";
 import { underLock } from "../locks/wait-for-lock.ts";
 import { changeIndex, findSessionId } from "../sessions/change-index.ts";
@@ -58,7 +59,7 @@ export async function openDraft(
   const sessionId = known ?? randomUUID();
   const file = transcriptFile(home, agentId, sessionId);
   const draft = draftOf(file, randomUUID());
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeOwnFolder(home, dirname(file));
   await removeAbandoned(dirname(file));
   const running = await lockDraft(draft);
   const create = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;

@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import type { ReportItem, WithheldEntry } from "@clew/engine-core";
 import { inSlices } from "@clew/plugin-sdk/host";
-import writeFileAtomic from "write-file-atomic";
 import type { Prices } from "../costs/prices.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import type { ReportPlace, ReportsEnd } from "../reports/read-reports.ts";
 import { reportFiles } from "../reports/report-files.ts";
@@ -125,7 +125,7 @@ export function createCallsKeeper(kept: Kept): CallsKeeper {
           lines.push(toJson(report));
         });
         const packed = await pack(lines.join("\n"), { level: 1 });
-        await writeFileAtomic(keptCallsFile(file), packed, { mode: 0o600, fsync: false });
+        await writeOwn(keptCallsFile(file), packed, { fsync: false });
       } catch {
         // It is made again by whoever looks next.
       }

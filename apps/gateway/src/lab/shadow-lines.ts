@@ -1,6 +1,8 @@
 // Keeps beside a session's reports what a shadow engine would have made of its calls.
-import { appendFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { appendOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { agentPaths, fileOf } from "../sessions/paths.ts";
 import type { PlayedPoint } from "./shapes.ts";
@@ -34,8 +36,8 @@ export const shadowFile = (home: string, agentId: string, sessionId: string): st
   fileOf(shadowFolder(home, agentId), sessionId);
 
 export async function appendShadowLine(file: string, line: ShadowLine): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await appendFile(file, `${toJson(line)}\n`, { mode: 0o600 });
+  await makeOwnFolder(dirname(dirname(file)), dirname(file));
+  await appendOwn(file, `${toJson(line)}\n`);
 }
 
 /** Oldest first; lines that are torn or of another version are left out. */

@@ -1,5 +1,4 @@
 // Plays each turn that is over through a second engine with data of its own.
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createSessionState, type LogPort, type SessionState } from "@clew/engine-core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
@@ -8,6 +7,7 @@ import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { addCosts, type Cost, costOf, NO_COST } from "../costs/cost.ts";
+import { makeOwnFolder } from "../home/no-links.ts";
 import type { Host, Replacement } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
@@ -150,7 +150,7 @@ export function planTurns(
 
 async function startHost({ environment, loaded, log }: ShadowPlayerOptions, engine: string) {
   const home = shadowHome(environment.home, engine);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeOwnFolder(environment.home, home);
   const settings = planPlaySettings(loaded, { engine, home: environment.home });
   const plugins = await startPlugins({ environment, stateDir: home, loaded: settings, log });
   const place = { ...environment, home };

@@ -1,10 +1,7 @@
 // A log file that is renamed and begun again when it is full.
 import {
   closeSync,
-  constants,
   fstatSync,
-  lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -13,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeOwnFolderNow, TO_APPEND } from "../home/no-links.ts";
 
 export interface RotationOptions {
   /** Bytes of one file. */
@@ -39,10 +37,6 @@ export interface RotatingFile {
 
 const DAY_MS = 86_400_000;
 
-/** A link would have it write where somebody else wants it to. */
-const TO_APPEND =
-  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-
 export function rotatingFile(
   file: string,
   options: RotationOptions = DEFAULT_ROTATION,
@@ -52,8 +46,7 @@ export function rotatingFile(
   let isSwept = false;
 
   const openFile = () => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    if (lstatSync(dirname(file)).isSymbolicLink()) throw new Error("The folder is a link.");
+    makeOwnFolderNow(dirname(dirname(file)), dirname(file));
     if (!isSwept) removeOld(file, options);
     isSwept = true;
     descriptor = openSync(file, TO_APPEND, 0o600);

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { writeOwnNow } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 
 const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), z.unknown()) });
@@ -38,7 +38,7 @@ export function createModelRecords<Value>({
   const file = join(home, name);
   const write = (models: Records<Value>) => {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    writeFileAtomic.sync(file, `${toJson({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
+    writeOwnNow(file, `${toJson({ v: 1, models }, null, 2)}\n`);
   };
   return {
     all: () => readRecords(file, schema),

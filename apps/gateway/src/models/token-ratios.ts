@@ -1,5 +1,5 @@
 // Learns from providers' counts how far token estimates are off for each model.
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort, TurnReport } from "@clew/engine-core";
 import {
@@ -9,8 +9,9 @@ import {
   UNKNOWN_RATIO,
 } from "@clew/legacy-engine/parts";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 
 const FileSchema = z.object({
@@ -62,12 +63,8 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
       if (stored.samples > 0 && Math.abs(learned.ratio - stored.ratio) < LEAST_CHANGE) return;
       ratios.stored = ratios.now;
       try {
-        await mkdir(dirname(file(agentId)), { recursive: true, mode: 0o700 });
-        await writeFileAtomic(
-          file(agentId),
-          `${toJson({ v: 1, models: ratios.stored }, null, 2)}\n`,
-          { mode: 0o600 },
-        );
+        await makeOwnFolder(home, dirname(file(agentId)));
+        await writeOwn(file(agentId), `${toJson({ v: 1, models: ratios.stored }, null, 2)}\n`);
       } catch (error) {
         log.warn(
           `${file(agentId)} could not be written: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,17 +1,10 @@
 // Stores turn reports, with each content once by its hash.
 import { constants } from "node:fs";
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readFile,
-  rename,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
-import { join } from "node:path";
+import { type FileHandle, open, readFile, rename, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { makeOwnFolder, NO_LINK } from "../home/no-links.ts";
 import { fstatSync } from "../own-files.ts";
 import { toJson } from "../own-json.ts";
 import { isSafeId } from "../sessions/keys.ts";
@@ -91,7 +84,7 @@ export function openReportLog(
   const openOnce = async () => {
     if (target !== undefined && isThere(target)) return target;
     await letGo();
-    await mkdir(join(folder, "parts"), { recursive: true, mode: 0o700 });
+    await makeOwnFolder(dirname(folder), join(folder, "parts"));
     known = await knownList(folder, sessionId);
     target = await openTarget(folder, sessionId);
     return target;
@@ -221,8 +214,7 @@ const knownList = (folder: string, sessionId: string): Promise<KnownList | undef
   }).catch(() => undefined);
 
 /** No link is followed. */
-const TO_APPEND =
-  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+const TO_APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK;
 
 /** A file that follows a full one begins with what came before, also after a kill between both. */
 async function openTarget(folder: string, sessionId: string): Promise<Target> {

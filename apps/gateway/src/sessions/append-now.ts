@@ -1,11 +1,12 @@
 // Adds text to a file that is beside a session, at once.
 import { constants } from "node:fs";
+import { NO_LINK } from "../home/no-links.ts";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "../own-files.ts";
 import { noteWrite } from "./writes.ts";
 
 /** Neither flushed nor large, so that no other thread need be asked. */
 export function appendNow(file: string, text: string): void {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NO_LINK;
   const fd = openSync(file, flags, 0o600);
   try {
     const { size } = fstatSync(fd);

@@ -1,8 +1,8 @@
 // Adds to a checkpoint what its session file has grown by since.
-import { appendFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { parseTranscriptLine, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
 import { type DamageLook, lookWhileReading } from "@clew/transcript-policy/session-file";
+import { appendOwn } from "../home/own-writes.ts";
 import { type Checkpoint, checkpointFile, endOf, readCheckpoint, statOf } from "./checkpoint.ts";
 import { forEachRow, formatLine, originOf, type PlacedEntry } from "./checkpoint-lines.ts";
 import { groupSizeIn, withoutGroup } from "./entry-lines.ts";
@@ -27,7 +27,7 @@ export async function growCheckpoint(sessionFile: string): Promise<boolean> {
     before: grown.before,
     stamp: { ...now, crc: crc32(grown.bytes, stamp.crc), end: endIn(grown.bytes) },
   });
-  return appendFile(checkpointFile(sessionFile), line).then(
+  return appendOwn(checkpointFile(sessionFile), line).then(
     () => true,
     () => false,
   );

@@ -2,6 +2,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import { TO_APPEND } from "../home/no-links.ts";
 import { checkpointFile, makeCheckpoint, statOf } from "./checkpoint.ts";
 import { type FileStamp, formatLine, type PlacedEntry } from "./checkpoint-lines.ts";
 
@@ -120,7 +121,7 @@ function appendTo(sessionFile: string, stamp: FileStamp) {
   const write = async ({ placed, before }: AppendedLine) => {
     const now = await statOf(sessionFile);
     if (now?.size !== size) throw new Error("another program changed the session file");
-    handle ??= await open(path, "a", 0o600);
+    handle ??= await open(path, TO_APPEND, 0o600);
     await handle.appendFile(formatLine(placed, { before, stamp: { ...now, crc, end } }));
     ({ ctime, inode } = now);
   };

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { inSlices } from "@clew/plugin-sdk/host";
 import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import {
   type CheckpointLine,
   type FileStamp,
@@ -103,10 +103,7 @@ export async function makeCheckpoint(
       const before = placed[group.from - 1]?.entry.id ?? null;
       lines.push(formatLine(placed.slice(group.from, group.to), { before, stamp }));
     });
-    await writeFileAtomic(checkpointFile(sessionFile), lines.join(""), {
-      mode: 0o600,
-      fsync: false,
-    });
+    await writeOwn(checkpointFile(sessionFile), lines.join(""), { fsync: false });
     return stamp;
   } catch {
     return undefined;

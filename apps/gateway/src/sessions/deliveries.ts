@@ -1,13 +1,14 @@
 // The file that says what each engine has acknowledged of a session.
 import { readFileSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createDeliveryLedger, type DeliveryPort } from "@clew/engine-core";
 import { messageId } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
-import { appendFile, rename } from "../own-files.ts";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { appendOwn, writeOwn } from "../home/own-writes.ts";
+import { rename } from "../own-files.ts";
 import { fromJson } from "../own-json.ts";
 import { storageReason } from "../storage-reason.ts";
 import {
@@ -53,9 +54,9 @@ export async function openDeliveries(
   const inTurn = oneAtATime();
   const write = (line: DeliveryLine) =>
     inTurn(async () => {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await makeOwnFolder(dirname(dirname(file)), dirname(file));
       const at = new Date().toISOString();
-      await appendFile(file, formatDeliveryLine({ ...line, at }), { mode: 0o600 });
+      await appendOwn(file, formatDeliveryLine({ ...line, at }));
     });
   if (found.kind === "absent") for (const line of lines) await write(line);
   const notes = found.kind === "read" ? await mend(file, found) : [];
@@ -105,11 +106,11 @@ async function mend(
 ): Promise<SessionNote[]> {
   if (damaged.length === 0) {
     // A line that was cut off before its end must not swallow the next one.
-    if (bytes.length > 0 && bytes.at(-1) !== LINE_FEED) await appendFile(file, "\n");
+    if (bytes.length > 0 && bytes.at(-1) !== LINE_FEED) await appendOwn(file, "\n");
     return [];
   }
   const keptIn = await keepBeside(file, "removed", removed);
-  await writeFileAtomic(file, kept, { mode: 0o600 });
+  await writeOwn(file, kept);
   return [{ kind: "deliveries-repaired", lines: damaged, keptIn }];
 }
 

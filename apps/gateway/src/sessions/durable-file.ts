@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { NO_LINK } from "../home/no-links.ts";
 import { fstatSync, lstatSync, open, rm } from "../own-files.ts";
 import { storageFailed } from "../storage-error.ts";
 import { writeBytes } from "./write-bytes.ts";
@@ -25,7 +26,7 @@ export interface DurableFile {
 }
 
 /** A link would have it written where somebody else wants it to. */
-const TO_WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+const TO_WRITE = constants.O_RDWR | constants.O_CREAT | NO_LINK;
 
 /**
  * `file` is created by the first append when it is not there; `size` is how

@@ -1,8 +1,10 @@
 // The file `sessions.json`, a cache of which transcript each session key stands for.
 import type { BigIntStats } from "node:fs";
 import { open, readdir, readFile, stat } from "node:fs/promises";
-import writeFileAtomic from "write-file-atomic";
+import { dirname } from "node:path";
 import { z } from "zod";
+import { refuseLinkedFolders } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { storageFailed } from "../storage-error.ts";
 import { archivedKey, isSafeId } from "./keys.ts";
@@ -48,11 +50,12 @@ export async function writeIndex(
   index: SessionIndex,
 ): Promise<void> {
   const file = agentPaths(home, agentId).index;
-  await writeFileAtomic(file, `${toJson(index, null, 2)}\n`, { mode: 0o600 }).catch(
-    (error: unknown) => {
-      throw storageFailed(`The list of sessions ${file} could not be written`, error);
-    },
-  );
+  try {
+    refuseLinkedFolders(home, dirname(file));
+    await writeOwn(file, `${toJson(index, null, 2)}\n`);
+  } catch (error) {
+    throw storageFailed(`The list of sessions ${file} could not be written`, error);
+  }
 }
 
 /**

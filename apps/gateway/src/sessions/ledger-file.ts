@@ -1,7 +1,7 @@
 // Keeps beside a session file what code knows of the session, between its compactions.
 import { readFile, rm } from "node:fs/promises";
 import type { LedgerKeeper } from "@clew/legacy-engine";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 
 /** Where it is kept. */
@@ -20,7 +20,7 @@ export function keepLedger(sessionFile: string): LedgerKeeper {
     },
     async write(checkpoint) {
       const text = toJson(checkpoint);
-      await writeFileAtomic(file, text, { mode: 0o600, fsync: false }).catch(() => {});
+      await writeOwn(file, text, { fsync: false }).catch(() => {});
     },
   };
 }

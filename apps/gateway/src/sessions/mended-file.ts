@@ -8,7 +8,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { lookWhileReading } from "@clew/transcript-policy/session-file";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { storageFailed } from "../storage-error.ts";
 import type { LinePlace } from "./checkpoint-lines.ts";
 import { keepBeside } from "./durable-file.ts";
@@ -136,9 +136,9 @@ async function replaceMigrated(
 ) {
   const original = `${file}.v${version}`;
   const entries = read.map((entry) => placeEntry(entry, entry));
-  await writeFileAtomic(original, await readFile(file), { mode: 0o600 });
+  await writeOwn(original, await readFile(file));
   const text = formatHeader(header) + formatEntries(entries).join("");
-  await writeFileAtomic(file, text, { mode: 0o600 });
+  await writeOwn(file, text);
   return {
     entries,
     places: undefined,

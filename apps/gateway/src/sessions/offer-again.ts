@@ -1,7 +1,8 @@
 // Makes pending again what an engine took after the moment its data went back to.
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createDeliveryLedger } from "@clew/engine-core";
+import { appendNow } from "./append-now.ts";
 import { type DeliveryLine, formatDeliveryLine, parseDeliveryLines } from "./delivery-lines.ts";
 import { agentPaths } from "./paths.ts";
 
@@ -37,7 +38,7 @@ export function offerAgain(home: string, lost: LostDeliveries): OfferedAgain {
       }));
     for (const { session, lines } of planOfferAgain(files, lost)) {
       const text = lines.map((line) => formatDeliveryLine({ ...line, at })).join("");
-      appendFileSync(join(outbox, `${session}.jsonl`), `\n${text}`);
+      appendNow(join(outbox, `${session}.jsonl`), text);
       total.sessions++;
       for (const { change } of lines)
         if (change.kind === "lost") total.messages += change.ids.length;

@@ -1,10 +1,9 @@
 // Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
-import { lstat } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { HostSession, TranscriptPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import { isLink, linkedFolder } from "../home/no-links.ts";
 import { changeIndex, findSessionId, registerSession } from "./change-index.ts";
 import { checkSuccessor } from "./check-successor.ts";
 import { readDeliveries } from "./deliveries.ts";
@@ -13,7 +12,7 @@ import { moveKey, type SessionIndex } from "./index-file.ts";
 import { type SessionSummary, summarize } from "./list-sessions.ts";
 import { requireSessionName, sessionNotFound } from "./name-errors.ts";
 import { CHECKPOINT_FROM, type OpenSession, type OpenSessionRequest, openSession } from "./open.ts";
-import { agentFolder, agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
+import { agentPaths, deliveriesFile, transcriptFile } from "./paths.ts";
 import { readBranch, readPage, type TranscriptPage } from "./read-transcript.ts";
 import { removeSession } from "./remove-session.ts";
 import { createSessionList } from "./session-list.ts";
@@ -157,10 +156,10 @@ async function openByKey(
   { key, cwd, now, newId }: Parameters<SessionStore["open"]>[0],
 ): Promise<OpenSession> {
   const name = requireSessionName(key);
-  await refuseLinkedFolders(home, name.agentId);
+  refuseLinkedFolder(home, name.agentId);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
-  await refuseLink(sessionFile);
+  refuseLink(sessionFile);
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
   return openSession({
     session,
@@ -172,8 +171,8 @@ async function openByKey(
 }
 
 /** Where it leads is nobody's session. */
-async function refuseLink(file: string): Promise<void> {
-  if (await isLink(file))
+function refuseLink(file: string): void {
+  if (isLink(file))
     throw new ContextEngineError(
       "TRANSCRIPT_UNREADABLE",
       `The session file ${file} is a link, which is never followed; put the file itself in its place.`,
@@ -181,18 +180,14 @@ async function refuseLink(file: string): Promise<void> {
 }
 
 /** What is written into them goes where somebody else wants it to, too. */
-async function refuseLinkedFolders(home: string, agentId: string): Promise<void> {
-  const agent = agentFolder(home, agentId);
-  for (const folder of [dirname(agent), agent, agentPaths(home, agentId).sessions])
-    if (await isLink(folder))
-      throw new ContextEngineError(
-        "STORAGE_FAILED",
-        `The folder ${folder} is a link, which is never followed; put what it leads to in its place, or move the whole home there and set CLEW_HOME.`,
-      );
+function refuseLinkedFolder(home: string, agentId: string): void {
+  const link = linkedFolder(home, agentPaths(home, agentId).sessions);
+  if (link !== undefined)
+    throw new ContextEngineError(
+      "STORAGE_FAILED",
+      `The folder ${link} is a link, which is never followed; put what it leads to in its place, or move the whole home there and set CLEW_HOME.`,
+    );
 }
-
-const isLink = async (path: string): Promise<boolean> =>
-  (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
 
 async function adoptSuccessor(
   { home, checkpointFrom }: StoreSettings,

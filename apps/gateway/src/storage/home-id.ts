@@ -1,8 +1,9 @@
 // Names a home for the record of what its engines were told.
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { isSafeId } from "../sessions/keys.ts";
 
 /**
@@ -12,11 +13,11 @@ import { isSafeId } from "../sessions/keys.ts";
 export async function idOfHome(home: string): Promise<string> {
   const folder = join(home, "copies");
   const file = join(folder, "home-id");
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeOwnFolder(home, folder);
   const { ino } = await stat(home, { bigint: true });
   const [id = "", of] = (await readFile(file, "utf8").catch(() => "")).trim().split(" ");
   if (isSafeId(id) && of === String(ino)) return id;
   const made = randomUUID();
-  await writeFileAtomic(file, `${made} ${ino}\n`, { mode: 0o600 });
+  await writeOwn(file, `${made} ${ino}\n`);
   return made;
 }

@@ -1,9 +1,10 @@
 // Keeps what is known of child sessions on disk, and which process runs them.
 import { renameSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { acquireLock, isInForce, type Lock, readOwner } from "../locks/lock.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
@@ -32,11 +33,10 @@ export interface ChildFiles {
 export function createChildFiles({ home, log }: { home: string; log: LogPort }): ChildFiles {
   const folderOf = (agentId: string) => agentPaths(home, agentId).subagents;
   const fileOf = ({ agentId, key }: Child) => join(folderOf(agentId), `${childId(key)}.json`);
-  const makeFolder = ({ agentId }: Child) =>
-    mkdir(folderOf(agentId), { recursive: true, mode: 0o700 });
+  const makeFolder = ({ agentId }: Child) => makeOwnFolder(home, folderOf(agentId));
   const writeTo = async (file: string, child: Child) => {
     await makeFolder(child);
-    await writeFileAtomic(file, `${toJson(child, null, 2)}\n`, { mode: 0o600 });
+    await writeOwn(file, `${toJson(child, null, 2)}\n`);
   };
   return {
     write: (child) => writeTo(fileOf(child), child),

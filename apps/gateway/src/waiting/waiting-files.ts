@@ -1,9 +1,10 @@
 // Keeps messages that wait in files of the home, so that no end of the process loses one.
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../home/no-links.ts";
+import { writeOwn } from "../home/own-writes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { explainStorageError } from "../sessions/durable-file.ts";
 import { parseSessionName } from "../sessions/keys.ts";
@@ -32,9 +33,9 @@ export function createWaitingFiles({ home, log }: { home: string; log: LogPort }
   const write = async (sessionKey: string, messages: readonly WaitingMessage[]) => {
     const file = fileFor(home, sessionKey);
     if (messages.length === 0) return rm(file, { force: true });
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makeOwnFolder(home, dirname(file));
     const kept = { v: 1, sessionKey, messages };
-    await writeFileAtomic(file, `${toJson(kept)}\n`, { mode: 0o600 });
+    await writeOwn(file, `${toJson(kept)}\n`);
   };
   const readFrom = async (file: string): Promise<KeptMessages | undefined> => {
     try {

@@ -1,7 +1,7 @@
 // Keeps what a person wrote in the chats of a home, for the next ones.
-import { appendFile, open, readFile } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { appendOwn, writeOwn } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 import { MOST_REMEMBERED } from "./history.ts";
 
@@ -17,7 +17,6 @@ export interface HistoryFile {
 
 export function historyFile(home: string): HistoryFile {
   const file = join(home, HISTORY_FILE);
-  const options = { mode: 0o600 };
   let lines = 0;
   let writing = Promise.resolve();
   const read = async () => {
@@ -28,11 +27,11 @@ export function historyFile(home: string): HistoryFile {
   };
   const write = async (text: string) => {
     const begin = (await endsWithin(file)) ? "\n" : "";
-    await appendFile(file, `${begin}${toJson(text)}\n`, options);
+    await appendOwn(file, `${begin}${toJson(text)}\n`);
     lines++;
     if (lines < 2 * MOST_REMEMBERED) return;
     const entries = await read();
-    await writeFileAtomic(file, entries.map((each) => `${toJson(each)}\n`).join(""), options);
+    await writeOwn(file, entries.map((each) => `${toJson(each)}\n`).join(""));
     lines = entries.length;
   };
   return {

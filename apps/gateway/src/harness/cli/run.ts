@@ -11,9 +11,9 @@ import {
 } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
-import writeFileAtomic from "write-file-atomic";
 import { isAllowed } from "../../approvals/approval.ts";
 import type { CliBackendConfig } from "../../config/harness.ts";
+import { writeOwn } from "../../home/own-writes.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { visible } from "../../text/visible.ts";
 import { effortOf } from "../effort.ts";
@@ -286,8 +286,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       const cliTurn: CliTurn = { ...base, ref };
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const files = Object.entries(backend.files(cliTurn));
-      for (const [file, content] of files)
-        await writeFileAtomic(join(folder, file), Buffer.from(content), { mode: 0o600 });
+      for (const [file, content] of files) await writeOwn(join(folder, file), Buffer.from(content));
       try {
         return await attempt(cliTurn, { key, total, reason });
       } finally {

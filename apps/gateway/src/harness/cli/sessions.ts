@@ -1,10 +1,11 @@
 // Which session of a program goes on, and what it was begun with.
 import { hash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostSession, LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../../home/no-links.ts";
+import { writeOwn } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 
 /** Where one of these is another one, it is another session. */
@@ -105,8 +106,8 @@ export function createCliSessions(options: {
       }
     },
     async save(session, bound) {
-      await mkdir(placeOf(session), { recursive: true, mode: 0o700 });
-      await writeFileAtomic(fileOf(session), toJson(bound), { mode: 0o600 });
+      await makeOwnFolder(home, placeOf(session));
+      await writeOwn(fileOf(session), toJson(bound));
     },
     forget: (session) => rm(placeOf(session), { recursive: true, force: true }),
   };

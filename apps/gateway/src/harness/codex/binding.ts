@@ -1,10 +1,11 @@
 // Which thread of Codex holds a session, and how far.
 import { hash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { HostSession, LogPort } from "@clew/engine-core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolder } from "../../home/no-links.ts";
+import { writeOwn } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 
 /** What a thread was begun with; where one of these differs it is another thread. */
@@ -100,8 +101,8 @@ export function createBindings({ home, log }: { home: string; log: LogPort }): B
     }
   };
   const store = async (file: string, binding: Binding) => {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(file, toJson(binding), { mode: 0o600 });
+    await makeOwnFolder(home, dirname(file));
+    await writeOwn(file, toJson(binding));
   };
   return {
     read(session) {

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../../home/own-writes.ts";
 import { visible } from "../../text/visible.ts";
 import { VERSION } from "../../version.ts";
 import { type Connection, type ConnectionHandlers, connect } from "./connection.ts";
@@ -32,7 +32,7 @@ export async function startCodex(
 ): Promise<{ connection: Connection; version: string }> {
   const { command, folder, home, env, log, handlers, answerMs } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFileAtomic(join(folder, "config.toml"), home.config, { mode: 0o600 });
+  await writeOwn(join(folder, "config.toml"), home.config);
   const child = spawn(command, ["app-server"], {
     // A group of its own, so that what it begins ends with it.
     ...{ cwd: folder, detached: true, stdio: ["pipe", "pipe", "pipe"] },

@@ -1,6 +1,7 @@
 // Remembers on disk which plugins are at work, for when the process ends without a word.
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { replaceOwnNow } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 
 /** What the file `at-work.json` of a home says while its gateway runs. */
@@ -50,7 +51,7 @@ const idOrNull = (value: unknown) => (typeof value === "string" && value !== "" 
 export function writeAtWork(home: string, atWork: AtWork | undefined): void {
   try {
     if (atWork === undefined) rmSync(atWorkFile(home), { force: true });
-    else writeFileSync(atWorkFile(home), `${toJson(atWork)}\n`, { mode: 0o600 });
+    else replaceOwnNow(atWorkFile(home), `${toJson(atWork)}\n`);
   } catch {}
 }
 

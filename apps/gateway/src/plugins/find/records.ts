@@ -1,8 +1,9 @@
 // The file `installs.json`, which records installs and the owners of engines.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { makeOwnFolderNow } from "../../home/no-links.ts";
+import { writeOwnNow } from "../../home/own-writes.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 
 const part = z.union([z.string(), z.number()]);
@@ -106,6 +107,6 @@ export function writeRecords(home: string, records: InstallRecords): void {
     rmSync(file, { force: true });
     return;
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileAtomic.sync(file, `${JSON.stringify(records, null, 2)}\n`, { mode: 0o600 });
+  makeOwnFolderNow(home, folder);
+  writeOwnNow(file, `${JSON.stringify(records, null, 2)}\n`);
 }

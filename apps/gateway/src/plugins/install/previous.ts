@@ -9,8 +9,8 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { writeOwnNow } from "../../home/own-writes.ts";
 import { type OfferedAgain, offerAgain } from "../../sessions/offer-again.ts";
 import {
   type InstallRecord,
@@ -53,7 +53,7 @@ export function keep(
 ): void {
   const folder = previousFolder(home, pluginId);
   mkdirSync(staged, { recursive: true, mode: 0o700 });
-  writeFileAtomic.sync(join(staged, "kept.json"), JSON.stringify(kept, null, 2), { mode: 0o600 });
+  writeOwnNow(join(staged, "kept.json"), JSON.stringify(kept, null, 2));
   renameSync(files, join(staged, "files"));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
@@ -133,8 +133,8 @@ export function beginRollback(home: string, journal: RollbackJournal, next: Kept
   const aside = nextFolder(home, journal.pluginId);
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { recursive: true, mode: 0o700 });
-  writeFileAtomic.sync(join(aside, "kept.json"), JSON.stringify(next, null, 2), { mode: 0o600 });
-  writeFileAtomic.sync(journalFile(home), JSON.stringify(journal), { mode: 0o600 });
+  writeOwnNow(join(aside, "kept.json"), JSON.stringify(next, null, 2));
+  writeOwnNow(journalFile(home), JSON.stringify(journal));
 }
 
 /**

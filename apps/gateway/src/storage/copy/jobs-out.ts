@@ -3,8 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { FoundFile } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
 import { type Job, type JobRun, type JobState, NEW_STATE } from "../../cron/job.ts";
+import { writeOwn } from "../../home/own-writes.ts";
 import { isSafeId } from "../../sessions/keys.ts";
 import { parsedJob, parsedRun, stateOf } from "../postgres/job-rows.ts";
 import {
@@ -132,7 +132,7 @@ async function place(
     if (isCheck) continue;
     const path = join(home, ...jobPlace(id, file).split("/"));
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(path, text, { mode: 0o600 });
+    await writeOwn(path, text);
     await copy.keep(homeId, jobFileToKeep(id, file, text, source));
   }
 }

@@ -2,7 +2,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { FoundFile } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import type { CopyOut, CopyResult } from "./result.ts";
@@ -57,7 +57,7 @@ export async function copyWaiting(
     const bytes = Buffer.from(wanted);
     // At once: what waits in this file alone is nowhere while it is away.
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(file, bytes, { mode: 0o600 });
+    await writeOwn(file, bytes);
     await copy.keep(homeId, {
       ...{ place, agentId, sessionId: null, kind: "file", isOwn: false, head: null },
       ...{ size: bytes.length, sha: shaOfText(wanted), changedAt: Date.now() },

@@ -1,7 +1,7 @@
 // Keeps what the door knows of sessions beside them in PostgreSQL.
 import { ContextEngineError, type EngineRows } from "@clew/plugin-sdk/core";
 import type { PostgresReader } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../../home/own-writes.ts";
 import { appendNow } from "../../sessions/append-now.ts";
 import { doorJournalFile } from "../../sessions/paths.ts";
 import type {
@@ -75,7 +75,7 @@ function journalOf(session: JournalSession, rows: Pick<EngineRows, "of">): Sessi
     async read() {
       const text = await load();
       if (text === "") return undefined;
-      await writeFileAtomic(copy, text, { mode: 0o600 });
+      await writeOwn(copy, text);
       return text;
     },
     async append(text) {

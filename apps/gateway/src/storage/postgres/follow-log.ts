@@ -1,6 +1,7 @@
 // Brings the copy of a session in a file up to what PostgreSQL has of it.
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { TO_APPEND, TO_REPLACE } from "../../home/no-links.ts";
 import { toJson } from "../../own-json.ts";
 import { readFilePart } from "../../sessions/file-lines.ts";
 import { headerOf } from "../../sessions/open.ts";
@@ -35,9 +36,9 @@ export async function followLog(file: string, log: FollowedLog): Promise<void> {
   const place = newest === undefined ? null : await log.placeOf(newest);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    if (place !== null) return await appendLines(file, "a", { log, after: place, first: "" });
+    if (place !== null) return await appendLines(file, TO_APPEND, { log, after: place, first: "" });
     const fresh = `${file}.new`;
-    await appendLines(fresh, "w", { log, after: 0, first: `${firstLineOf(log)}\n` });
+    await appendLines(fresh, TO_REPLACE, { log, after: 0, first: `${firstLineOf(log)}\n` });
     await rename(fresh, file);
   } finally {
     noteWrite(file);
@@ -46,7 +47,7 @@ export async function followLog(file: string, log: FollowedLog): Promise<void> {
 
 async function appendLines(
   file: string,
-  flags: "a" | "w",
+  flags: number,
   { log, after, first }: { log: FollowedLog; after: number; first: string },
 ): Promise<void> {
   const handle = await open(file, flags, 0o600);

@@ -1,8 +1,9 @@
 // Puts the reports of a session that came from files before those of the database.
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { PostgresReader } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
+import { makeOwnFolder } from "../../home/no-links.ts";
+import { writeOwn } from "../../home/own-writes.ts";
 import { packPart } from "../../reports/packed-part.ts";
 import { removeReportFiles } from "../../reports/report-files.ts";
 import { plainLines } from "../../reports/report-lines.ts";
@@ -28,7 +29,7 @@ export async function followKeptReports(
   await rm(mark, { force: true });
   await removeReportFiles(folder, session.sessionId);
   await placeKeptReports(folder, session, kept);
-  await writeFileAtomic(mark, base, { mode: 0o600, fsync: false });
+  await writeOwn(mark, base, { fsync: false });
 }
 
 /** With what they name. */
@@ -37,7 +38,7 @@ export async function placeKeptReports(
   session: { agentId: string; sessionId: string },
   kept: KeptReportsOf,
 ): Promise<void> {
-  await mkdir(join(folder, "parts"), { recursive: true, mode: 0o700 });
+  await makeOwnFolder(dirname(folder), join(folder, "parts"));
   const files = (await kept.keptFiles(session)).filter(({ place }) => isReports(place));
   const named = new Set<string>();
   for (const file of files) {
@@ -46,7 +47,7 @@ export async function placeKeptReports(
     const bytes = Buffer.concat(pieces);
     for (const [name] of plainLines(bytes.toString("utf8")).matchAll(/[\w-]{16,}/g))
       named.add(name);
-    await writeFileAtomic(join(folder, basename(file.place)), bytes, { mode: 0o600, fsync: false });
+    await writeOwn(join(folder, basename(file.place)), bytes, { fsync: false });
   }
   const names = [...named];
   for (let at = 0; at < names.length; at += PARTS_AT_A_TIME) {
