@@ -62,6 +62,11 @@ function askOnce(asked: UpstreamRequest): Promise<UpstreamAnswer> {
     });
     sent.setTimeout(idleMs, () => sent.destroy(silentFor(idleMs)));
     sent.once("response", (answer) => resolve(answerOf(answer)));
+    // Whoever listens for it has the connection; nobody else would hear that it is one no more.
+    sent.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      reject(new Error("101 Switching Protocols, which nobody asked for"));
+    });
     sent.once("error", (error: NodeJS.ErrnoException) =>
       reject(isStale(sent, error) ? new StaleConnectionError(error.message) : error),
     );

@@ -22,11 +22,19 @@ export const isCount = ({ method, path }: Pick<DoorVisit, "method" | "path">): b
 
 export async function forward(
   parts: Parameters<typeof reach>[0],
-  asked: { visit: DoorVisit & { wire: DoorWire }; upstream: Upstream; outlet: DoorOutlet },
+  {
+    visit,
+    upstream,
+    outlet,
+  }: {
+    visit: DoorVisit & { wire: DoorWire };
+    upstream: Upstream;
+    outlet: DoorOutlet;
+  },
 ): Promise<void> {
-  const { visit, upstream, outlet } = asked;
   const body = withModel(visit.bytes, upstream.resolved.model.id);
-  const answer = await reach(parts, { visit, upstream, body, signal: outlet.gone });
+  const asked = { visit, upstream, body, signal: outlet.gone, mayBeEmpty: true } as const;
+  const answer = await reach(parts, asked);
   if ("problem" in answer)
     return answerWith(outlet, visit.wire.error(answer.status, answer.problem));
   const end = await relay(answer, outlet);

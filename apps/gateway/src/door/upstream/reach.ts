@@ -17,6 +17,8 @@ export interface Reached {
   upstream: Upstream;
   body: Uint8Array;
   signal: AbortSignal;
+  /** True: an answer may have no body. Absent: a reply is asked for. */
+  mayBeEmpty?: true;
   /** True: the answer may not be packed, as it is read here. Absent: its client reads it. */
   isUnpacked?: boolean;
 }
@@ -41,7 +43,7 @@ export async function reach(
   { host, across }: { host: Pick<Host, "config" | "signInHeaders">; across: AskAcross },
   asked: Reached,
 ): Promise<UpstreamAnswer | Unreached> {
-  const { visit, upstream, body, signal, isUnpacked = false } = asked;
+  const { visit, upstream, body, signal, isUnpacked = false, mayBeEmpty = false } = asked;
   if (upstream.across) return across(asked);
   const { resolved, settings } = upstream;
   const { model, endpoint } = resolved;
@@ -62,10 +64,16 @@ export async function reach(
       ...{ body, signal },
       idleMs: patience(resolved).idleTimeoutMs ?? USUAL_IDLE_MS,
     });
-    const answer = hideKeys(came, own);
-    if (answer.status < 300 || answer.status >= 400) return answer;
-    for await (const _ of answer.bytes);
-    const problem = `Provider "${model.provider}" sent the request on (${answer.status}), which is not followed because it holds the key; make the right address the base URL.`;
+    const kind = kindOf(came.status);
+    if (kind === "usual" || (kind === "empty" && mayBeEmpty)) return hideKeys(came, own);
+    // Of its body nothing is of use, however much there is.
+    for await (const _ of came.bytes) break;
+    const who = `Provider "${model.provider}"`;
+    if (kind !== "redirect") {
+      const problem = `${who} answered with status ${came.status}, with which no reply comes; see whether the base URL is that of a model server.`;
+      return { status: 502, problem, kind: "invalid_response" };
+    }
+    const problem = `${who} sent the request on (${came.status}), which is not followed because it holds the key; make the right address the base URL.`;
     return { status: 502, problem, kind: "not_found" };
   } catch (error) {
     if (signal.aborted || isAbort(error)) throw error;
@@ -78,6 +86,16 @@ export async function reach(
     return { status, problem: message, ...(unsent && { unsent }) };
   }
 }
+
+/** "odd": of those that no client could take. */
+function kindOf(status: number): "usual" | "empty" | "redirect" | "odd" {
+  if (EMPTY.has(status)) return "empty";
+  if (status < 200 || status > 599) return "odd";
+  return status >= 300 && status < 400 ? "redirect" : "usual";
+}
+
+/** With these no body comes. */
+const EMPTY = new Set([204, 205, 304]);
 
 const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
