@@ -276,22 +276,24 @@ function withSpareMarker(
 }
 
 function limitsOf(
-  { wire, body, request, window }: ViewRequest,
+  { wire, body, window }: ViewRequest,
   { taken, leastReply, budget }: { taken: number; leastReply: number; budget: number | undefined },
 ): { values: BodyEdits["values"]; clamped?: { from: number; to: number } } {
-  const { maxTokens } = request;
   const room = Math.max(leastReply, Math.floor(window - taken - MARGIN * window));
-  if (maxTokens === undefined || maxTokens <= room) return { values: [] };
-  const path = wire.replyLimits.find((names) => numberAt(body, names) !== undefined) ?? [];
+  const over = wire.replyLimits.flatMap((path) => {
+    const limit = numberAt(body, path) ?? 0;
+    return limit > room ? [{ path, limit }] : [];
+  });
+  if (over.length === 0) return { values: [] };
   const thought = Math.max(LEAST_BUDGET, Math.floor((room * 3) / 4));
   return {
     values: [
-      { path, value: room },
+      ...over.map(({ path }) => ({ path, value: room })),
       ...(budget !== undefined && budget >= room
         ? [{ path: wire.thinkingLimit, value: Math.min(thought, room - 1) }]
         : []),
     ],
-    clamped: { from: maxTokens, to: room },
+    clamped: { from: Math.max(...over.map(({ limit }) => limit)), to: room },
   };
 }
 

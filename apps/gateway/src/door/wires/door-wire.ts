@@ -71,7 +71,7 @@ export interface DoorWire {
   readonly api: DoorApi;
   /** Under which name the message list stands in the body. */
   readonly list: string;
-  /** Where the body may limit the reply: names from the outside in. */
+  /** All places where the body may limit the reply: names from the outside in. */
   readonly replyLimits: readonly (readonly string[])[];
   /** Cache markers that a request may hold; 0: the wire has none. */
   readonly mostMarkers: number;

@@ -16,10 +16,15 @@ import {
   wordsOf,
 } from "./json.ts";
 
+/** Google's API takes each name in both ways. */
+const REPLY_LIMITS = ["generationConfig", "generation_config"].flatMap((config) =>
+  ["maxOutputTokens", "max_output_tokens"].map((limit) => [config, limit] as const),
+);
+
 export const GENERATE_CONTENT: DoorWire = {
   api: "google-generative-ai",
   list: "contents",
-  replyLimits: [["generationConfig", "maxOutputTokens"]],
+  replyLimits: REPLY_LIMITS,
   mostMarkers: 0,
   thinkingLimit: [],
   read(body, path) {
@@ -39,7 +44,11 @@ export const GENERATE_CONTENT: DoorWire = {
         const declared = objectsOf(tool.functionDeclarations ?? tool.function_declarations);
         return declared.length > 0 ? declared.map(({ name }) => textOf(name)) : Object.keys(tool);
       }),
-      ...countOf(recordOf(body.generationConfig).maxOutputTokens),
+      ...countOf(
+        REPLY_LIMITS.map(([config, limit]) => recordOf(body[config])[limit]).find(
+          (value) => value !== undefined,
+        ),
+      ),
     };
   },
   look(content): MessageLook {
