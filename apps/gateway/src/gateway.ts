@@ -22,6 +22,7 @@ import type { StatusFacts } from "./commands/status.ts";
 import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
+import { tokensIn } from "./config/gateway-auth.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { createCostLedger } from "./costs/ledger.ts";
 import { type Costs, createCosts } from "./costs/meter.ts";
@@ -364,6 +365,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const door = createDoor({
     ...{ host, log, home, journals, newId: randomUUID, now: systemClock.now },
+    tokens: tokensIn(loaded.config.gateway.auth, environment),
     ...{ conversations, reports, costs, events, tracer, underWay },
     ...{ noteWaste: waste.note, answered: tally.answered },
     isHere: () => cluster === undefined || cluster.door.isHere,

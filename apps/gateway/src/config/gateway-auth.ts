@@ -83,6 +83,18 @@ export function tokensOf(
   });
 }
 
+/** The texts of those that are configured and set. */
+export const tokensIn = (
+  { token, tokens = [] }: GatewayAuthConfig = {},
+  environment: Pick<Environment, "variable">,
+): string[] =>
+  [...(token === undefined ? [] : [token]), ...tokens.map((each) => each.token)].flatMap(
+    (written) => {
+      const expanded = expandVariables(written, environment);
+      return "missing" in expanded ? [] : [expanded.text];
+    },
+  );
+
 const invalid = (name: string, problem: string) =>
   new ContextEngineError(
     "CONFIG_INVALID",

@@ -126,7 +126,7 @@ async function pass(
     ...{ method: request.method ?? "POST", url: `${target.baseUrl}${request.url ?? ""}` },
     headers: headersOnward({
       ...{ headers: rawHeaders(request), own: lowerCased(own), passesKey: false },
-      token: undefined,
+      tokens: [],
     }),
     ...{ body, signal: gone.signal, idleMs: IDLE_MS },
   }).catch((cause: unknown) => {

@@ -9,7 +9,8 @@ import { SECRET_NAME } from "@clew/plugin-sdk/host";
 import type { UpstreamAnswer } from "./ask-upstream.ts";
 import { headerOf } from "./raw-headers.ts";
 import { SecretFinder } from "./secret-finder.ts";
-import { type SecretReader, secretReader } from "./secret-reader.ts";
+import type { SecretReader } from "./secret-reader.ts";
+import { readerOf } from "./secret-writings.ts";
 
 /** Shorter ones are hardly secret, and found in any text. */
 const LEAST_CHARS = 8;
@@ -57,39 +58,6 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   br: createBrotliDecompress,
   zstd: createZstdDecompress,
 };
-
-/** A gateway has few keys, and asks with each for long. */
-const KNOWN = new Map<string, SecretReader>();
-const MOST_KNOWN = 64;
-
-/** Of the key, also in the ways that bytes are told in letters, each of these in any writing. */
-function readerOf(key: string): SecretReader {
-  const known = KNOWN.get(key);
-  if (known !== undefined) return known;
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
-  const itself = [...key].map((letter) => [letter]);
-  const hex = [...Buffer.from(key).toString("hex")].map((digit) => [
-    ...new Set([digit, digit.toUpperCase()]),
-  ]);
-  const base64 = [0, 1, 2].map((before) =>
-    [...base64Behind(key, before)].map((letter) => IN_ADDRESSES[letter] ?? [letter]),
-  );
-  const reader = secretReader([itself, hex, ...base64]);
-  KNOWN.set(key, reader);
-  return reader;
-}
-
-/** Two signs of base64 are others in addresses. */
-const IN_ADDRESSES: Readonly<Record<string, readonly string[]>> = {
-  ...{ "+": ["+", "-"], "/": ["/", "_"] },
-};
-
-/** What is of the secret alone where so many bytes stand before it. */
-function base64Behind(secret: string, before: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
-  const from = Math.ceil((before * 8) / 6);
-  return bytes.toString("base64").slice(from, Math.floor((bytes.length * 8) / 6));
-}
 
 /** Headers have the letters of Latin-1. */
 const maskText = (text: string, readers: readonly SecretReader[]): string =>

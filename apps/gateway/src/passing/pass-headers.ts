@@ -1,5 +1,6 @@
 // Decides which headers go on to a model server, and which come back.
 import { headerOf, type RawHeaders } from "./raw-headers.ts";
+import { holdsSecret } from "./secret-writings.ts";
 
 /** Of one connection. */
 const HOP = new Set([
@@ -23,19 +24,18 @@ export interface PassedHeaders {
   own: Readonly<Record<string, string>>;
   /** False: the client's key stays here. */
   passesKey: boolean;
-  /** `gateway.auth.token`, which goes nowhere. */
-  token: string | undefined;
+  /** Of the gateway: they go nowhere, whatever they stand in. */
+  tokens: readonly string[];
 }
 
-export function headersOnward({ headers, own, passesKey, token }: PassedHeaders): RawHeaders {
+export function headersOnward({ headers, own, passesKey, tokens }: PassedHeaders): RawHeaders {
   const named = namedHops(headers);
   const passed = headers.flatMap(([name, value]): RawHeaders => {
     const lower = name.toLowerCase();
     if (HOP.has(lower) || OWN.has(lower) || named.has(lower) || lower.startsWith("x-clew-"))
       return [];
     if (lower in own) return [];
-    if (KEYS.has(lower) && (!passesKey || (token !== undefined && value.includes(token))))
-      return [];
+    if ((KEYS.has(lower) && !passesKey) || holdsSecret(value, tokens)) return [];
     if (lower === "cookie") return ownCookiesOut(name, value);
     return [[name, value]];
   });
@@ -59,14 +59,16 @@ export function headersBack(headers: RawHeaders): RawHeaders {
   });
 }
 
-/** Without a key, where the client's stays here. */
-export function queryOnward({ query }: { query: string }, passesKey: boolean): string {
-  if (passesKey || query === "") return query;
+/** Without a key, where the client's stays here, and without what holds one of `tokens`. */
+export function queryOnward(
+  { query }: { query: string },
+  { passesKey, tokens }: Pick<PassedHeaders, "passesKey" | "tokens">,
+): string {
   const left = query
     .slice(1)
     .split("&")
-    .filter((part) => !part.startsWith("key="));
-  return left.length === 0 ? "" : `?${left.join("&")}`;
+    .filter((part) => (passesKey || !part.startsWith("key=")) && !holdsSecret(part, tokens));
+  return left.join("") === "" ? "" : `?${left.join("&")}`;
 }
 
 export const holdsKey = ({ headers, query }: { headers: RawHeaders; query: string }): boolean =>

@@ -12,6 +12,8 @@ export interface DoorParts {
   host: Host;
   log: LogPort;
   home: string;
+  /** Of the gateway, with which clients sign in: they go nowhere. */
+  tokens: readonly string[];
   sessions: DoorSessions;
   underWay: RepliesUnderWay;
   /** ms since the epoch. */

@@ -19,7 +19,7 @@ export interface UpstreamPlace {
 export function addressOnward(
   place: UpstreamPlace,
   visit: Pick<DoorVisit, "path" | "query">,
-  passesKey: boolean,
+  passed: Parameters<typeof queryOnward>[1],
 ): string {
   const url = new URL(addressOfCalls(place));
   const own = [...url.searchParams].filter(([name]) => name !== "alt");
@@ -27,7 +27,7 @@ export function addressOnward(
   if (place.model.api === "google-generative-ai" && method !== undefined)
     url.pathname = url.pathname.replace(/:\w+$/, `:${method}`);
   else url.pathname = rootOf(url.pathname) + restOf(visit.path);
-  const asked = queryOnward(visit, passesKey);
+  const asked = queryOnward(visit, passed);
   const query = [asked.slice(1), ...own.map((pair) => pair.map(encodeURIComponent).join("="))];
   const joined = query.filter((part) => part !== "").join("&");
   return url.origin + url.pathname + (joined === "" ? "" : `?${joined}`);

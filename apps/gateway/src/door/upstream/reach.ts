@@ -9,6 +9,7 @@ import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts"
 import { hideKeys } from "../../passing/hide-keys.ts";
 import { headersOnward } from "../../passing/pass-headers.ts";
 import type { DoorVisit } from "../call/door-call.ts";
+import type { DoorParts } from "../call/parts.ts";
 import type { Upstream } from "./find-upstream.ts";
 import { addressOnward } from "./place-upstream.ts";
 
@@ -40,14 +41,20 @@ export type AskAcross = (asked: Reached) => Promise<UpstreamAnswer>;
 
 /** Throws an AbortError, and nothing else that is not a bug. */
 export async function reach(
-  { host, across }: { host: Pick<Host, "config" | "signInHeaders">; across: AskAcross },
+  {
+    host,
+    across,
+    tokens,
+  }: Pick<DoorParts, "tokens"> & {
+    host: Pick<Host, "signInHeaders">;
+    across: AskAcross;
+  },
   asked: Reached,
 ): Promise<UpstreamAnswer | Unreached> {
   const { visit, upstream, body, signal, isUnpacked = false, mayBeEmpty = false } = asked;
   if (upstream.across) return across(asked);
   const { resolved, settings } = upstream;
   const { model, endpoint } = resolved;
-  const { token } = host.config.gateway.auth ?? {};
   const origin = { provider: model.provider, api: model.api, endpoint, now: Date.now };
   try {
     const key = settings.key === "client" ? {} : await host.signInHeaders(resolved);
@@ -59,8 +66,8 @@ export async function reach(
     };
     const came = await askUpstream({
       method: visit.method,
-      url: addressOnward({ model, endpoint }, visit, passesKey),
-      headers: headersOnward({ headers: visit.headers, own, passesKey, token }),
+      url: addressOnward({ model, endpoint }, visit, { passesKey, tokens }),
+      headers: headersOnward({ headers: visit.headers, own, passesKey, tokens }),
       ...{ body, signal },
       idleMs: patience(resolved).idleTimeoutMs ?? USUAL_IDLE_MS,
     });
