@@ -1,12 +1,13 @@
 // Keeps the active branch of a session in memory and in its file, the file first.
 import { randomUUID } from "node:crypto";
 import { type BranchPart, partOfBranch } from "@clew/engine-core";
+import { inSlices, stepsInSlices } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
 import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
 import { durableFile, type MovedFile } from "./durable-file.ts";
 import { ENTRY_BYTES } from "./entry-bytes.ts";
-import { formatEntries, formatHeader } from "./entry-lines.ts";
+import { formatHeader, lineSteps } from "./entry-lines.ts";
 import { keepEntry } from "./kept-entry.ts";
 import { replacesHistory, shownPart } from "./shown-part.ts";
 
@@ -115,11 +116,13 @@ export async function openBranchFile({
       for (const { id } of entries) ids.add(id);
     },
     async write(added, { kept = branch.length, atomic }) {
-      const entries = added.map(keepEntry);
+      // A client may bring a long history at once.
+      const entries: TranscriptEntry[] = [];
+      await inSlices(added, (entry) => void entries.push(keepEntry(entry)));
       const written = header ?? newHeader();
       const head = header === undefined ? formatHeader(written) : "";
       // What of a copy is lost comes again from where its session is.
-      const lines = formatEntries(entries, { atomic: atomic && isCopy !== true });
+      const lines = await stepsInSlices(lineSteps(entries, { atomic: atomic && isCopy !== true }));
       await keeper.lookBefore();
       await file.append(head + lines.join(""));
       header = written;

@@ -1,6 +1,6 @@
 // How entries are written as lines, and which lines belong together.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { isRecord } from "@clew/plugin-sdk/host";
+import { isRecord, type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import type { LineGroups } from "@clew/transcript-policy/session-file";
 import { fromJson, toJson } from "../own-json.ts";
@@ -65,22 +65,30 @@ export function withoutGroup(entry: TranscriptEntry & { [GROUP_KEY]?: unknown })
   return rest;
 }
 
+/** The same at once. */
+export const formatEntries = (
+  entries: readonly TranscriptEntry[],
+  options: { atomic?: boolean } = {},
+): string[] => stepsAtOnce(lineSteps(entries, options));
+
 /**
  * A line for each; `atomic`: all or none of them count when the write is interrupted. Throws
  * STORAGE_FAILED rather than give a line that is another entry, or none.
  */
-export function formatEntries(
+export function* lineSteps(
   entries: readonly TranscriptEntry[],
   options: { atomic?: boolean } = {},
-): string[] {
+): Steps<string[]> {
   const group = options.atomic === true && entries.length > 1;
-  const lines = entries.map((entry, index) => {
+  const lines: string[] = [];
+  for (const [index, entry] of entries.entries()) {
     const json = toJson(
       group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry,
     );
     checkLine(json, entry);
-    return `${json}\n`;
-  });
+    lines.push(`${json}\n`);
+    yield;
+  }
   if (lines.length !== entries.length) throw notWritten("entries");
   return lines;
 }
