@@ -1,7 +1,7 @@
 // Keeps the active branch of a session in memory and in its file, the file first.
 import { randomUUID } from "node:crypto";
 import { type BranchPart, partOfBranch } from "@clew/engine-core";
-import { inSlices, stepsInSlices } from "@clew/plugin-sdk/host";
+import { stepsInSlices } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
 import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
@@ -9,6 +9,7 @@ import { durableFile, type MovedFile } from "./durable-file.ts";
 import { ENTRY_BYTES } from "./entry-bytes.ts";
 import { formatHeader, lineSteps } from "./entry-lines.ts";
 import { keepEntry } from "./kept-entry.ts";
+import { mapSteps } from "./map-steps.ts";
 import { replacesHistory, shownPart } from "./shown-part.ts";
 
 export interface BranchFile {
@@ -117,8 +118,7 @@ export async function openBranchFile({
     },
     async write(added, { kept = branch.length, atomic }) {
       // A client may bring a long history at once.
-      const entries: TranscriptEntry[] = [];
-      await inSlices(added, (entry) => void entries.push(keepEntry(entry)));
+      const entries = await stepsInSlices(mapSteps(added, keepEntry));
       const written = header ?? newHeader();
       const head = header === undefined ? formatHeader(written) : "";
       // What of a copy is lost comes again from where its session is.

@@ -4,6 +4,7 @@ import { isRecord, type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import type { LineGroups } from "@clew/transcript-policy/session-file";
 import { fromJson, toJson } from "../own-json.ts";
+import { mapSteps } from "./map-steps.ts";
 
 /**
  * On a file line: this entry and the next `group - 1` belong together; without
@@ -80,15 +81,13 @@ export function* lineSteps(
   options: { atomic?: boolean } = {},
 ): Steps<string[]> {
   const group = options.atomic === true && entries.length > 1;
-  const lines: string[] = [];
-  for (const [index, entry] of entries.entries()) {
+  const lines = yield* mapSteps(entries, (entry, index) => {
     const json = toJson(
       group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry,
     );
     checkLine(json, entry);
-    lines.push(`${json}\n`);
-    yield;
-  }
+    return `${json}\n`;
+  });
   if (lines.length !== entries.length) throw notWritten("entries");
   return lines;
 }
