@@ -146,8 +146,10 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect((await shelf.kept()).size).toBe(10);
     await shelf.put({ day: "d7", from: 3_000_000, to: 3_000_002, text: "{}" });
     await shelf.drop("d57");
-    const [others] = await Array.fromAsync(store.costsOfOthers("h7"));
-    expect(others).toMatchObject({ text: "{}" });
+    for await (const others of store.costsOfOthers("h7")) {
+      expect(others).toMatchObject({ text: "{}" });
+      break;
+    }
     await store.sweep({ known: ["k1"] });
     // As if the answer to a step had been lost.
     const lost = await store.openLog(name);
