@@ -46,14 +46,15 @@ export async function playHttp(options: HttpPlay): Promise<string[]> {
   const wrong: string[] = [];
   let gateway = await start();
 
-  const replyTo = ({ habits: { api } }: Agent, { wantsWords }: Ask): Reply => {
+  const replyTo = (agent: Agent, { wantsWords }: Ask): Reply => {
+    const { api } = agent.habits;
     const calls = wantsWords || chance.happens(0.3) ? 0 : 1 + chance.below(2);
     const says = calls === 0 || chance.happens(0.5);
     return {
       text: says ? `A reply of many and more and still more words, number ${++count}.` : "",
       thinking: api === "openai-completions" && chance.happens(0.5) ? "" : `t${++count}`,
-      calls: Array.from({ length: calls }, () => ({
-        ...{ id: `call_${++count}`, name: "read", args: { path: `f${++count}` } },
+      calls: Array.from({ length: calls }, (_, index) => ({
+        ...{ id: agent.idOf(index, "read"), name: "read", args: { path: `f${++count}` } },
       })),
     };
   };

@@ -84,6 +84,25 @@ it("tells a session by a summary where its client is known to write its system p
   expect(send(RESTART, "No.", { head: ["You are a reviewer."] }).session).not.toBe(session);
 });
 
+describe("a conversation with tools that is put into one text for a summary", () => {
+  const wish = (...said: string[]) => [person([...said, WISHES["in many words"]].join("\n"))];
+
+  it.each([
+    ["its person took back", [...ASKED.slice(0, 2), person("No, the other one.")]],
+    ["was asked again", ASKED.slice(0, 3)],
+  ])("is known by all its replies, without one that %s", (_, again) => {
+    const { send, session } = startPlay();
+    send(again, "Ok.");
+    const asked = send(wish("Look at it.", LOOKED), SUMMARY, { tools: [] });
+    expect(asked).toMatchObject({ session, match: { by: "words", kind: "side" } });
+  });
+
+  it("is another's with one of two replies", () => {
+    const { send, session } = startPlay();
+    expect(send(wish(LOOKED), SUMMARY, { tools: [] }).session).not.toBe(session);
+  });
+});
+
 describe("a conversation without tools that is put into one text for a summary", () => {
   const none = { tools: [] };
   const text = ASKED.map((one) => ("text" in one ? `# ${one.by}\n${one.text}` : "")).join("\n");

@@ -120,7 +120,12 @@ export interface KnownSession {
   /** Of replies to turns by which its client has gone on, newest last. */
   summaryMarks: readonly WordMark[];
   /** Of replies to its turns, newest last. */
-  marks: readonly WordMark[];
+  marks: readonly ReplyMark[];
+}
+
+export interface ReplyMark extends WordMark {
+  /** By what the reply is found in a branch. */
+  tokens: readonly string[];
 }
 
 interface KnownCall {
@@ -295,7 +300,9 @@ export class KnownRequests {
     this.#sessions.set(id, {
       ...session,
       ...(isTip && { branches: branchesReplied(session.branches, event.end, told) }),
-      ...(mark && { marks: [...session.marks, mark].slice(-MOST_MARKED) }),
+      ...(mark && {
+        marks: [...session.marks, { ...mark, tokens: tokensOfReply(event) }].slice(-MOST_MARKED),
+      }),
       asked: repliedSummary(session.asked, event.end, {
         texts: summaries,
         mark: whole && calls.length === 0 ? mark : undefined,

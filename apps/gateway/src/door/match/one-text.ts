@@ -1,6 +1,6 @@
 // Tells whose conversation has been put into one text.
 import { holdsSummary } from "./client-summary.ts";
-import type { KnownSession } from "./known-requests.ts";
+import type { KnownSession, ReplyMark } from "./known-requests.ts";
 import type { RequestSketch } from "./sketch.ts";
 import { isAsking, wantsSummary } from "./summary-wish.ts";
 import { marksWithin } from "./word-marks.ts";
@@ -26,12 +26,20 @@ export function quotes(
   );
   const isQuoted = (session: KnownSession) => {
     const { marks, tools } = session;
-    const told = marks.filter((mark) => within.has(mark)).length;
+    const told = marks.filter((mark) => within.has(mark));
     const isSummed = holdsSummary(messages, session);
     // Where nobody has tools, one reply is handed on by many a program.
-    if (tools.length === 0) return told + (isSummed ? 1 : 0) >= LEAST_QUOTED;
+    if (tools.length === 0) return told.length + (isSummed ? 1 : 0) >= LEAST_QUOTED;
     if (isSummed && isAsking(messages.at(-1))) return true;
-    return told > 0 && told >= Math.min(LEAST_QUOTED, marks.length);
+    return told.length >= LEAST_QUOTED || (told.length > 0 && isAllOf(told, session));
   };
   return new Set(sessions.filter(isQuoted));
+}
+
+/** Its client has no other reply: what its person took back, or asked again, is in no text of it. */
+function isAllOf(told: readonly ReplyMark[], { marks, branches }: KnownSession): boolean {
+  const others = marks.filter((mark) => !told.includes(mark));
+  if (others.length === 0) return true;
+  const left = new Set(branches[0]?.tokens);
+  return !others.some(({ tokens }) => tokens.some((token) => left.has(token)));
 }

@@ -21,6 +21,8 @@ export interface Ask {
   wantsWords: boolean;
   /** True: it shows calls of the conversation under ids that tell them. Absent: it need not. */
   showsIds?: boolean;
+  /** True: it quotes the session's replies, the newest, too. Absent: it need not. */
+  quotes?: boolean;
   /** True: nothing tells it from what a person asks, but what its client does with the reply. */
   isBrief?: boolean;
   take(reply: Reply | null): void;
@@ -60,6 +62,7 @@ export class Agent {
   readonly #beside: Ask[] = [];
   /** What it has of replies that broke off, and what its calls gave. */
   readonly #broken: Said[] = [];
+  #newest: Said | undefined;
   #head: readonly string[];
   #requests = 0;
   #forgetsThinking = false;
@@ -213,7 +216,8 @@ export class Agent {
   #take({ text, thinking, calls }: Reply): void {
     const { chance } = this.#world;
     this.said.push(...this.#broken.splice(0));
-    this.said.push({ uid: this.#uid(), by: "model", text, thinking, calls });
+    this.#newest = { uid: this.#uid(), by: "model", text, thinking, calls };
+    this.said.push(this.#newest);
     if (calls.length === 0) return;
     const results = calls.map(({ id, name }) => ({ id, name, text: this.#output() }));
     this.said.push({ uid: this.#uid(), by: "tools", results });
@@ -246,6 +250,7 @@ export class Agent {
       headers: { ...this.#headers(), ...headers },
       wantsWords: true,
       isBrief: compaction.prompt !== undefined,
+      quotes: asks === "text" && history.some(isInWords) && history.includes(this.#newest!),
       take: (reply) => {
         this.#isPaused = false;
         this.#compacts = false;
@@ -376,4 +381,5 @@ export class Agent {
   #output = () => `result ${this.#world.chance.below(3)} ${"x".repeat(200)}`;
 }
 
+const isInWords = (one: Said) => one.by === "model" && one.text !== "";
 const madeUp = (text: string): Said => ({ uid: null, by: "person", text });

@@ -100,6 +100,8 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
         tell(`a request beside went to ${labels.get(session)}`);
       else if (ask.showsIds && match.by === "nothing")
         tell("a request beside, with ids of the session, opened another");
+      else if (ask.quotes && session !== sessions.get(agent.label))
+        tell("all that was said, in one text, was split off");
       return;
     }
     ways.add(match.by);
