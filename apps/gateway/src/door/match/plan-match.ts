@@ -310,9 +310,12 @@ function matchedByReply(
   { mayBe }: Place,
 ): Found | undefined {
   const at = messages.findLastIndex(({ token }) => isSaid(token ?? undefined));
-  const [asked, reply] = [messages[at - 1]?.token, messages[at]];
-  if (!asked || reply?.token == null || reply.text.trim().length < LEAST_REPLY) return undefined;
+  const reply = messages[at];
+  if (reply?.token == null || reply.text.trim().length < LEAST_REPLY) return undefined;
   const { token } = reply;
+  // What it thought may stand between.
+  const asked = messages.findLast((before, index) => index < at && before.token !== null)?.token;
+  if (!asked) return undefined;
   const fitting = [...known.toldReply(token)].filter((session) => {
     const { branches = [] } = known.session(session) ?? {};
     return (
