@@ -53,6 +53,22 @@ describe("the memory of the door", () => {
     expect(one!.session).not.toBe(two!.session);
   });
 
+  it("keeps two apart that begin with the same example, which no model was asked for here", () => {
+    const door = new PlayedDoor();
+    const example = [
+      person("The cat sleeps."),
+      model("A small animal that likes the sun lies down and closes both of its eyes."),
+    ];
+    const [one, two] = ["dog", "bird"].map((animal) => {
+      const handled = door.request("openai-completions", ask(...example, person(animal)));
+      door.reply(handled, said(`It is a ${animal}.`));
+      return handled;
+    });
+    expect(two!.session).not.toBe(one!.session);
+    const next = [...example, person("dog"), model("It is a dog."), person("Go on.")];
+    expect(planned(door.known, ask(...next))).toBe(one!.session);
+  });
+
   it.each(["said", "called"])("knows what it %s, though just so was asked again", (how) => {
     const door = new PlayedDoor();
     const call = { id: "call_1", name: "read", args: { path: "a" } };

@@ -150,6 +150,8 @@ const isRewritten = (before: KnownSession, { head, kind }: RequestEvent): boolea
 interface Trail {
   ends: string[];
   calls: string[];
+  /** Tokens of what was said to it. */
+  told: Set<string>;
 }
 
 export class KnownRequests {
@@ -159,7 +161,7 @@ export class KnownRequests {
   readonly #ends = new Map<string, KnownEnd[]>();
   /** By key: small servers give the same ids to everybody, and clients copy histories. */
   readonly #calls = new Map<string, KnownCall[]>();
-  /** Who was told a reply, by its token. */
+  /** Who was told a reply here, by its token: what a client brings may be its example. */
   readonly #told = new Map<string, Set<string>>();
 
   session(id: string): KnownSession | undefined {
@@ -221,11 +223,12 @@ export class KnownRequests {
   }
 
   forget(id: string): void {
-    const { key, branches = [] } = this.#sessions.get(id) ?? {};
+    const { key } = this.#sessions.get(id) ?? {};
     if (key !== undefined) this.#keys.delete(key);
-    for (const { tokens } of branches) for (const token of tokens) this.#forgetTold(id, token);
-    for (const end of this.#trails.get(id)?.ends ?? []) this.#forgetEnd(id, end);
-    for (const call of this.#trails.get(id)?.calls ?? []) this.#forgetCall(id, call);
+    const { ends, calls, told } = this.#trail(id);
+    for (const token of told) this.#forgetTold(id, token);
+    for (const end of ends) this.#forgetEnd(id, end);
+    for (const call of calls) this.#forgetCall(id, call);
     this.#trails.delete(id);
     this.#sessions.delete(id);
   }
@@ -262,7 +265,6 @@ export class KnownRequests {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
-    if (turns) for (const token of added) this.#rememberTold(id, token);
     const known: KnownEnd = {
       ...{ session: id, kind, tools, head, begun, replies: [], open: true, left: false },
       ...(event.opening && { opening: true }),
@@ -324,7 +326,7 @@ export class KnownRequests {
   }
 
   #trail(id: string): Trail {
-    const trail = this.#trails.get(id) ?? { ends: [], calls: [] };
+    const trail = this.#trails.get(id) ?? { ends: [], calls: [], told: new Set() };
     this.#trails.set(id, trail);
     return trail;
   }
@@ -357,6 +359,7 @@ export class KnownRequests {
     if (!isSaid(token)) return;
     const told = this.#told.get(token) ?? new Set();
     this.#told.set(token, told.add(id));
+    this.#trail(id).told.add(token);
   }
 
   #forgetTold(id: string, token: string): void {
