@@ -11,7 +11,11 @@ const person = (text: string): Said => ({ uid: null, by: "person", text });
 const told = (reply: Reply): Said => ({ uid: null, by: "model", ...reply });
 const CALL = { id: "call_0", name: "read", args: { path: "a" } };
 const CALLED: Reply = { text: "", thinking: "It may be in a.", calls: [CALL] };
-const RESULT: Said = { uid: null, by: "tools", results: [{ id: "call_0", name: "read", text: "x" }] };
+const RESULT: Said = {
+  uid: null,
+  by: "tools",
+  results: [{ id: "call_0", name: "read", text: "x" }],
+};
 const LOOKED: Reply = {
   text: "I looked at the settings of the shop and found seven odd lines in one file.",
   ...{ thinking: "They are odd.", calls: [] },
