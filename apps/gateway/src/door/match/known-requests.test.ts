@@ -6,6 +6,7 @@ import { writeRequest } from "../testing/write-request.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
 import { clientKeyOf } from "./client-key.ts";
 import type { KnownRequests } from "./known-requests.ts";
+import { endOf } from "./plan-ingest.ts";
 import { planMatch } from "./plan-match.ts";
 import { sketchRequest } from "./sketch.ts";
 
@@ -126,6 +127,24 @@ describe("the memory of the door", () => {
     const again = door.request("openai-completions", ask(person("Hi")));
     expect(again).toMatchObject({ session: first.session, plan: { fresh: [] } });
   });
+
+  it.each([false, true])(
+    "takes it for the same one until that is answered, though one who left had an answer, restarted %s",
+    (restarts) => {
+      const door = new PlayedDoor();
+      const send = () => door.request("openai-completions", ask(person("Hi")));
+      const first = send();
+      door.reply(first, said("Hello."));
+      door.known.giveUp({ session: first.session, ...endOf(first.sketch) });
+      const second = send();
+      door.reply(second, null);
+      if (restarts) door.restart();
+      const third = send();
+      expect([second.session, third.session]).toEqual([first.session, first.session]);
+      door.reply(third, said("Hello again."));
+      expect(send().session).not.toBe(first.session);
+    },
+  );
 
   it.each([false, true])(
     "takes what is said behind a first turn that was cut short for the same conversation, restarted %s",

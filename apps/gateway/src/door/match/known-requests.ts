@@ -86,6 +86,8 @@ export interface KnownEnd {
    * Each reply that was given to it, oldest first: the same request may be asked again.
    */
   replies: readonly KnownReply[];
+  /** True: one of them has come whole since it was asked last. */
+  answered: boolean;
   /** True: a reply is being waited for, as far as this process knows. */
   open: boolean;
   /** True: whoever asked last has left, and may not have the reply. */
@@ -266,7 +268,8 @@ export class KnownRequests {
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
     const known: KnownEnd = {
-      ...{ session: id, kind, tools, head, begun, replies: [], open: true, left: false },
+      ...{ session: id, kind, tools, head, begun, replies: [] },
+      ...{ answered: false, open: true, left: false },
       ...(event.opening && { opening: true }),
     };
     this.#rememberEnd(id, end, known);
@@ -321,6 +324,7 @@ export class KnownRequests {
         ends[place] = {
           ...end,
           replies: [...end.replies, reply].slice(-MOST_REPLIES),
+          answered: end.answered || reply.whole,
           open: false,
         };
   }
@@ -336,10 +340,10 @@ export class KnownRequests {
     this.#ends.set(hash, ends);
     const place = ends.findIndex(({ session }) => session === id);
     if (place >= 0) {
-      // Asked again: what was answered before still is.
+      // Asked again: its client goes on with any of the replies, and is served when one comes now.
       const { opening: _was, ...asked } = ends[place]!;
       const kind = end.kind === "turn" ? "turn" : asked.kind;
-      ends[place] = { ...asked, kind, open: true, left: false };
+      ends[place] = { ...asked, kind, answered: false, open: true, left: false };
       return;
     }
     ends.push(end);

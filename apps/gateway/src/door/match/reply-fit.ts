@@ -22,8 +22,7 @@ export function fitOfReply(
 ): ReplyFit {
   const until = following.findIndex(({ speaker }) => speaker !== "model");
   const said = following.slice(0, until < 0 ? following.length : until);
-  const isAnswered = end.replies.some(({ whole }) => whole);
-  const isGivenUp = !end.open && !isAnswered;
+  const isGivenUp = !end.open && !end.answered;
   // Where no model has spoken yet, another conversation may have begun alike, unless this one was
   // left, or has no answer, and is asked just so again.
   if (said.length === 0) {

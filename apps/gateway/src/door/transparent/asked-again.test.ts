@@ -71,12 +71,18 @@ describe("what is asked again", () => {
   });
 });
 
-it("a whole reply whose client left stands beside the one that it gets", async () => {
+it.each([
+  ["stands beside the one that it gets", []],
+  ["stands beside that also where another one broke off before", ["broken"]],
+])("a whole reply whose client left %s", async (_, between) => {
   let count = 0;
   const upstream = await startUpstream((_heard, response) => {
-    const choices = [{ index: 0, delta: { content: `Reply ${++count}.` }, finish_reason: "stop" }];
+    const isBroken = ++count > 1 && count <= 1 + between.length;
+    const delta = { content: `Reply ${count}.` };
+    const choices = [{ index: 0, delta, ...(!isBroken && { finish_reason: "stop" }) }];
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.write(`data: ${JSON.stringify({ id: "r", choices })}\n\ndata: [DONE]\n\n`);
+    response.write(`data: ${JSON.stringify({ id: "r", choices })}\n\n`);
+    if (!isBroken) response.write("data: [DONE]\n\n");
     // The end of the answer comes late, after that of the reply.
     if (count > 1) response.end();
   });
@@ -91,11 +97,13 @@ it("a whole reply whose client left stands beside the one that it gets", async (
   const session = left.headers.get("x-clew-session")!;
   await expect.poll(() => wordsIn(door, session)).toHaveLength(2);
   leaving.abort();
+  for (const _each of between) await (await fetch(`${door.url}${path}`, asked)).text();
   const again = await fetch(`${door.url}${path}`, asked);
-  expect(await again.text()).toContain("Reply 2.");
+  const last = `Reply ${2 + between.length}.`;
+  expect(await again.text()).toContain(last);
   expect(again.headers.get("x-clew-session")).toBe(session);
   expect(await wordsIn(door, session)).toEqual([
-    ...[expect.stringContaining("Fix the parser."), expect.stringContaining("Reply 2.")],
+    ...[expect.stringContaining("Fix the parser."), expect.stringContaining(last)],
   ]);
 });
 
