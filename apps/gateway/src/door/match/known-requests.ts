@@ -24,7 +24,7 @@ export interface RequestEvent {
   end: string;
   /** Hash of all its messages but the first. Absent: the first is not the client's own. */
   behindFirst?: string;
-  /** True: a model has spoken in it. */
+  /** True: a model that was asked here has spoken in it. */
   begun: boolean;
   tools: readonly string[];
   head: string;
@@ -134,6 +134,8 @@ interface KnownCall {
   session: string;
   /** Hash of the message that answered it; null: none yet. */
   answer: string | null;
+  /** True: its client brought it along, perhaps as an example that it gives to all. */
+  brought: boolean;
 }
 
 const MOST_SUMMARIES = 8;
@@ -183,10 +185,10 @@ export class KnownRequests {
     return this.#ends.get(end) ?? [];
   }
 
-  /** The session that alone has a call of this key. */
+  /** The session that alone has a call of this key, which was made here. */
   sessionOfCall(key: string): string | undefined {
-    const known = this.#calls.get(key) ?? [];
-    return known.length === 1 ? known[0]!.session : undefined;
+    const [only, ...others] = this.#calls.get(key) ?? [];
+    return only === undefined || only.brought || others.length > 0 ? undefined : only.session;
   }
 
   /** Sessions that were told this reply, though it may have been taken back since. */
@@ -275,7 +277,7 @@ export class KnownRequests {
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
     for (const [call, answer] of event.results)
-      this.#rememberCall(id, keyOfOlder(call, keys), answer);
+      this.#rememberCall(id, keyOfOlder(call, keys), { answer, brought: !begun });
   }
 
   /** A turn whose reply it was has asked for it beside the session after all. */
@@ -314,7 +316,7 @@ export class KnownRequests {
       }),
       summaries: [...session.summaries, ...summaries].slice(-MOST_SUMMARIES),
     });
-    for (const call of calls) this.#rememberCall(id, call, null);
+    for (const call of calls) this.#rememberCall(id, call, { answer: null, brought: false });
   }
 
   #answerEnd(id: string, hash: string, reply: KnownReply): void {
@@ -372,13 +374,14 @@ export class KnownRequests {
     if (told?.size === 0) this.#told.delete(token);
   }
 
-  #rememberCall(id: string, call: string, answer: string | null): void {
+  #rememberCall(id: string, call: string, { answer, brought }: Omit<KnownCall, "session">): void {
     const known = this.#calls.get(call) ?? [];
     const others = known.filter(({ session }) => session !== id);
     const own = known.find(({ session }) => session === id);
     // Where another call has the same key, its answer counts from now on.
     const kept = isSure(call) ? (own?.answer ?? answer) : (answer ?? own?.answer ?? null);
-    this.#calls.set(call, [...others, { session: id, answer: kept }]);
+    const next = { session: id, answer: kept, brought: own?.brought ?? brought };
+    this.#calls.set(call, [...others, next]);
     if (own !== undefined) return;
     const { calls } = this.#trail(id);
     calls.push(call);

@@ -180,7 +180,7 @@ export function requestEvent(
     ...(unstored.length > 0 && { unstored }),
     kind,
     ...endOf(request),
-    begun: messages.some(({ speaker }) => speaker === "model"),
+    begun: match.begun,
     tools,
     head,
     kept: kind === "turn" || asks ? kept : before.length,

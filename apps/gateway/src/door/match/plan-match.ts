@@ -4,7 +4,7 @@ import { isSure } from "./call-key.ts";
 import { holdersIn, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { isOneText, quotes } from "./one-text.ts";
-import { fitOfReply, isLike } from "./reply-fit.ts";
+import { fitOfReply, isLike, type ReplyFit } from "./reply-fit.ts";
 import { isSaid, type RequestSketch } from "./sketch.ts";
 import { asksForSummary, isAsking, mayAskForSummary } from "./summary-wish.ts";
 
@@ -26,6 +26,8 @@ export interface Match {
   known: number;
   /** The same of an earlier turn, of which all is stored. */
   stored: number;
+  /** True: a model that was asked here has spoken in it; what its client brings may be examples. */
+  begun: boolean;
 }
 
 /**
@@ -45,11 +47,15 @@ export function planMatch(known: KnownRequests, request: RequestSketch): Match {
     ...(parent !== undefined && parent !== match?.session && { parent }),
   };
   if (match === undefined || session === undefined)
-    return { session: null, by: "nothing", kind: "turn", known: 0, stored: 0, ...names };
+    return {
+      ...{ session: null, by: "nothing", kind: "turn", known: 0, stored: 0, begun: false },
+      ...names,
+    };
   const kind = kindOf(request, session, match);
-  const { by, known: recognised } = match;
+  const { by, known: recognised, isFirst = false } = match;
   const stored = storedOf(known, request, match);
-  return { session: session.id, by, kind, known: recognised, stored, ...names };
+  const begun = !isFirst && request.messages.some(({ speaker }) => speaker === "model");
+  return { session: session.id, by, kind, known: recognised, stored, begun, ...names };
 }
 
 /**
@@ -109,6 +115,8 @@ interface Found {
   known: number;
   /** Absent: no earlier request is the beginning of this one. */
   end?: KnownEnd;
+  /** True: the first request again, or something else in its place. Absent: it is another. */
+  isFirst?: true;
   /** True: a call of the session is in it. Absent: nobody has looked, or none is. */
   isNamed?: boolean;
 }
@@ -200,11 +208,12 @@ function matchedByEnd(
 const isOfText = (known: KnownRequests, { kind, begun, session }: KnownEnd): boolean =>
   kind === "compaction" && !begun && known.session(session)?.tools.length === 0;
 
-const foundAt = (index: number, { end, replied }: Fitting): Found => ({
+const foundAt = (index: number, { end, fit, replied }: Fitting): Found => ({
   session: end.session,
   by: "prefix",
   known: index + 1 + replied,
   end,
+  ...((fit === "again" || fit === "dropped") && { isFirst: true }),
 });
 
 /**
@@ -233,9 +242,8 @@ function matchedBehindFirst(
   return undefined;
 }
 
-interface Fitting {
+interface Fitting extends ReplyFit {
   end: KnownEnd;
-  replied: number;
 }
 
 /** Undefined: it may as well be either, and none has come just so far. */
