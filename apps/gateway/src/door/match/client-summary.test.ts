@@ -37,6 +37,8 @@ function startPlay(own: Partial<Writing> = {}) {
   return { door, send, session };
 }
 
+const LONG_RULES = [`You are an agent. End with a summary. ${"Mind the rules. ".repeat(60)}`];
+
 const WISHES = {
   "in many words": `Write a summary of this conversation. ${"Name every file. ".repeat(60)}`,
   "in few words": "Please summarize our conversation so far.",
@@ -82,6 +84,33 @@ it("tells a session by a summary where its client is known to write its system p
   const next = send(RESTART, "The invoices are next.", at("two"));
   expect(next.session).toBe(session);
   expect(send(RESTART, "No.", { head: ["You are a reviewer."] }).session).not.toBe(session);
+});
+
+describe("the reply to what was asked beside a conversation", () => {
+  const reply = "Please add a test for odd lines in nested lists of the settings, too.";
+  const begin = (text: string) => [person(text)];
+
+  it.each([
+    ["a title", "Reply with a title for this conversation.", ["You write short texts."]],
+    ["a title, in a summary's words", "Summarize this conversation as a title.", OWN.head],
+    ["a commit message", "Summarize the changes in a commit message.", ["You write short texts."]],
+    ["what may be said next", "Suggest what the person may ask next.", OWN.head],
+    ["more, under a prompt that speaks of summaries", "What is next?", LONG_RULES],
+  ])("begins a conversation of its own: %s", (_, wish, head) => {
+    const { send, session } = startPlay(head === LONG_RULES ? { head } : {});
+    const own = head === LONG_RULES ? { head } : {};
+    const beside = send([...ASKED, person(wish)], reply, { tools: [], head });
+    expect(beside.match.kind).not.toBe("compaction");
+    expect(send(begin(reply), "I added it.", own).session).not.toBe(session);
+    expect(send(begin(`Review this:\n${reply}`), "It is fine.", own).session).not.toBe(session);
+  });
+
+  it("goes on by it where it was asked for a summary, in whatever prompt", () => {
+    const { send, session } = startPlay();
+    const writing = { tools: [], head: ["You write summaries of conversations."] };
+    send([...ASKED, person("Now do it.")], SUMMARY, writing);
+    expect(send(RESTART, "The invoices are next.").session).toBe(session);
+  });
 });
 
 describe("a conversation with tools that is put into one text for a summary", () => {

@@ -6,7 +6,7 @@ import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known
 import { isOneText, quotes } from "./one-text.ts";
 import { fitOfReply, isLike, type ReplyFit } from "./reply-fit.ts";
 import { isSaid, type RequestSketch } from "./sketch.ts";
-import { asksForSummary, isAsking, mayAskForSummary } from "./summary-wish.ts";
+import { asksForSummary, isAsking, mayAskForSummary, wishesBeside } from "./summary-wish.ts";
 
 /** In the order in which they are tried. */
 export type MatchedBy = "key" | "prefix" | "call-id" | "summary" | "words" | "nothing";
@@ -28,6 +28,8 @@ export interface Match {
   stored: number;
   /** True: a model that was asked here has spoken in it; what its client brings may be examples. */
   begun: boolean;
+  /** True: beside the session, and its client may go on by the reply. */
+  isForSummary: boolean;
 }
 
 /**
@@ -48,14 +50,17 @@ export function planMatch(known: KnownRequests, request: RequestSketch): Match {
   };
   if (match === undefined || session === undefined)
     return {
-      ...{ session: null, by: "nothing", kind: "turn", known: 0, stored: 0, begun: false },
-      ...names,
+      ...{ session: null, by: "nothing", kind: "turn", known: 0, stored: 0 },
+      ...{ begun: false, isForSummary: false, ...names },
     };
   const kind = kindOf(request, session, match);
   const { by, known: recognised, isFirst = false } = match;
   const stored = storedOf(known, request, match);
   const begun = !isFirst && request.messages.some(({ speaker }) => speaker === "model");
-  return { session: session.id, by, kind, known: recognised, stored, begun, ...names };
+  const isForSummary = kind === "compaction" || (kind === "side" && wishesBeside(request, session));
+  return {
+    ...{ session: session.id, by, kind, known: recognised, stored, begun, isForSummary, ...names },
+  };
 }
 
 /**

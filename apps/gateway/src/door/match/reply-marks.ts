@@ -18,10 +18,10 @@ export interface ReplyContents {
 }
 
 export const replyMarks = (
-  kind: RequestKind,
+  { kind, isForSummary }: { kind: RequestKind; isForSummary: boolean },
   { calls, forms, texts }: ReplyContents,
 ): Pick<ReplyEvent, "calls" | "forms" | "words" | "said" | "mark" | "summaries"> => {
-  const isSummary = kind !== "turn" && calls.length === 0;
+  const isSummary = isForSummary && calls.length === 0;
   const summaries = texts.filter((text) => isSummary && text.trim().length >= LEAST_SUMMARY);
   const mark = kind === "turn" ? wordMark(texts.join("\n")) : undefined;
   return {

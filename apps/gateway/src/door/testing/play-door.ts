@@ -42,7 +42,7 @@ export class PlayedDoor {
       kind: match.kind,
       ...endOf(sketch),
       whole: reply !== null,
-      ...replyMarks(match.kind, {
+      ...replyMarks(match, {
         calls: hasIds ? (reply?.calls.map(({ id }) => id) ?? []) : [],
         forms: reply?.calls.map(({ name, args }) => formOf(name, args)) ?? [],
         texts: reply?.text ? [reply.text] : [],

@@ -25,7 +25,7 @@ export function replyEventOf(
   return {
     ...{ type: "reply", session: key, kind: match.kind, ...ends },
     whole: error === undefined,
-    ...replyMarks(match.kind, {
+    ...replyMarks(match, {
       calls: calls.map(({ id }) => id).filter((id) => madeUpIds?.(id) !== true),
       forms: calls.map(({ name, arguments: given }) => formOf(name, given)),
       texts: isItems || texts.length === 0 ? texts : [texts.join("\n")],
