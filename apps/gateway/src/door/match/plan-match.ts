@@ -1,11 +1,12 @@
 // Decides which session a request continues, and by what it was recognised.
 import { lengthOfCommonStart } from "./branches.ts";
+import { sessionOfAnswer, sessionOfReplies } from "./by-replies.ts";
 import { isSure } from "./call-key.ts";
 import { holdersIn, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { isOneText, quotes } from "./one-text.ts";
 import { fitOfReply, isLike, type ReplyFit } from "./reply-fit.ts";
-import { isSaid, type RequestSketch } from "./sketch.ts";
+import type { RequestSketch } from "./sketch.ts";
 import { asksForSummary, isAsking, mayAskForSummary, wishesBeside } from "./summary-wish.ts";
 
 /** In the order in which they are tried. */
@@ -163,7 +164,7 @@ const matchedByContents = (
   matchedBehindFirst(known, request, place) ??
   matchedByCall(known, request, place) ??
   matchedBySummary(known, request, place) ??
-  matchedByReply(known, request, place) ??
+  matchedByReplies(known, request, place) ??
   matchedByQuotes(known, request, place) ??
   matchedByEnd(known, request, place, "open");
 
@@ -313,33 +314,15 @@ function matchedBySummary(
     : { session: session.id, by: "summary", known: 0 };
 }
 
-/** Shorter replies are given to anybody. */
-const LEAST_REPLY = 40;
-
-/** What was said last and answered, just so, in one session alone. */
-function matchedByReply(
+/** By replies that were given to one session alone. */
+function matchedByReplies(
   known: KnownRequests,
-  { messages }: RequestSketch,
+  request: RequestSketch,
   { mayBe }: Place,
 ): Found | undefined {
-  const at = messages.findLastIndex(({ token }) => isSaid(token ?? undefined));
-  const reply = messages[at];
-  if (reply?.token == null || reply.text.trim().length < LEAST_REPLY) return undefined;
-  const { token } = reply;
-  // What it thought may stand between.
-  const asked = messages.findLast((before, index) => index < at && before.token !== null)?.token;
-  if (!asked) return undefined;
-  const fitting = [...known.toldReply(token)].filter((session) => {
-    const { branches = [] } = known.session(session) ?? {};
-    return (
-      mayBe({ session }) &&
-      branches.some(({ tokens }) => tokens[tokens.lastIndexOf(token) - 1] === asked)
-    );
-  });
-  const [session, ...others] = fitting;
-  return session === undefined || others.length > 0
-    ? undefined
-    : { session, by: "words", known: 0 };
+  const session =
+    sessionOfAnswer(known, request, mayBe) ?? sessionOfReplies(known, request, mayBe);
+  return session === undefined ? undefined : { session, by: "words", known: 0 };
 }
 
 /** Most sessions of which a long text may tell. */

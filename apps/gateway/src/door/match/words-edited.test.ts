@@ -1,5 +1,5 @@
 // Lets a client write an earlier message anew.
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Reply } from "../testing/agents.ts";
 import type { Said } from "../testing/conversation.ts";
 import { PlayedDoor } from "../testing/play-door.ts";
@@ -39,3 +39,55 @@ it.each(Object.keys(DOOR_WIRES) as DoorApi[])(
     expect(match).toMatchObject({ session, by: "words" });
   },
 );
+
+describe("a text that stands before the person's newest words alone", () => {
+  const replies = ["one", "two", "three"].map(
+    (name) => `This is all that there is to say of it, and it is said at length: ${name}.`,
+  );
+  const asked = ["What is one?", "And two?", "And three?"];
+  const round = (now: number): Said[] =>
+    asked.slice(0, now + 1).flatMap((text, at) => {
+      const words = person(at === now ? `Found for number ${now}:\n${text}` : text);
+      return at === now ? [words] : [words, told({ text: replies[at]!, thinking: "", calls: [] })];
+    });
+
+  function startPlay(api: DoorApi, tools: readonly string[]) {
+    const door = new PlayedDoor();
+    const send = (said: readonly Said[], text: string, head = "Be brief.") => {
+      const request = writeRequest(api, said, { model: "m", head: [head], tools });
+      const handled = door.request(api, { request, headers: {} });
+      door.reply(handled, { text, thinking: "", calls: [] });
+      return handled;
+    };
+    return { door, send };
+  }
+
+  const wires = Object.keys(DOOR_WIRES) as DoorApi[];
+  it.each(wires.flatMap((api) => [["read"], []].map((tools) => [api, tools] as const)))(
+    "leaves each round in its session, which stores the newest words alone: %s, tools %j",
+    (api, tools) => {
+      const { door, send } = startPlay(api, tools);
+      const { session } = send(round(0), replies[0]!);
+      for (const now of [1, 2]) {
+        if (now === 2) door.restart();
+        const { match, plan } = send(round(now), replies[now]!);
+        expect(match).toMatchObject({ session, by: "words", kind: "turn" });
+        expect(plan).toMatchObject({ fresh: [2 * now], edited: [2 * now - 2] });
+      }
+    },
+  );
+
+  it("tells nothing under another prompt, nor behind replies that are not all of the newest", () => {
+    const { send } = startPlay("openai-completions", ["read"]);
+    const { session } = send(round(0), replies[0]!);
+    expect(send(round(1), "Yes.", "You are a reviewer.").session).not.toBe(session);
+    send(round(1), replies[1]!);
+    expect(send([person("Who?"), ...round(1).slice(1)], "I.").session).not.toBe(session);
+  });
+
+  it("tells nothing behind a reply that two were given", () => {
+    const { send } = startPlay("openai-completions", ["read"]);
+    const sessions = ["Ann", "Bob"].map((name) => send([person(name)], replies[0]!).session);
+    expect(sessions).not.toContain(send(round(1), "Yes.").session);
+  });
+});
