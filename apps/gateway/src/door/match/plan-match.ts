@@ -320,8 +320,7 @@ function matchedByReplies(
   request: RequestSketch,
   { mayBe }: Place,
 ): Found | undefined {
-  const session =
-    sessionOfAnswer(known, request, mayBe) ?? sessionOfReplies(known, request, mayBe);
+  const session = sessionOfAnswer(known, request, mayBe) ?? sessionOfReplies(known, request, mayBe);
   return session === undefined ? undefined : { session, by: "words", known: 0 };
 }
 
