@@ -2,7 +2,13 @@
 import type { Branch } from "./branches.ts";
 import type { KnownRequests } from "./known-requests.ts";
 import { isOfClient } from "./of-client.ts";
-import { isOfModel, isSaid, type RequestSketch, saidToken } from "./sketch.ts";
+import {
+  isOfModel,
+  isSaid,
+  type RequestSketch,
+  type SketchedMessage,
+  saidToken,
+} from "./sketch.ts";
 
 /** Shorter replies are given to anybody. */
 const LEAST_REPLY = 40;
@@ -51,18 +57,29 @@ export function sessionOfReplies(
   if (session === undefined || others.length > 0 || !mayBe({ session })) return undefined;
   const found = known.session(session);
   if (found === undefined || !isOfClient(request)(found)) return undefined;
-  const replies = messages.flatMap(({ token }) => (token && isOfModel(token) ? [token] : []));
-  return found.branches.some((branch) => hasJust(branch, replies)) ? session : undefined;
+  const told = messages.filter(({ token }) => token !== null && isOfModel(token));
+  return found.branches.some((branch) => hasJust(branch, messages, told)) ? session : undefined;
 }
 
-/** Of the newest reply a client may have another that was given to the same request. */
-function hasJust({ tokens, replied, others = [] }: Branch, replies: readonly string[]): boolean {
+/**
+ * Of the newest reply a client may have another that was given to the same request, and before it
+ * what it kept of replies that broke off. `told`: what models said and called.
+ */
+function hasJust(
+  { tokens, replied, others = [] }: Branch,
+  messages: readonly SketchedMessage[],
+  told: readonly SketchedMessage[],
+): boolean {
   const asked = tokens.slice(0, tokens.length - replied).filter(isOfModel);
-  const newest = new Set([...tokens.slice(tokens.length - replied), ...others]);
-  const rest = replies.slice(asked.length);
+  const newest = new Set<string | null>([...tokens.slice(tokens.length - replied), ...others]);
+  const first = told[asked.length];
+  const last = told.at(-1)!;
   return (
-    asked.every((token, at) => replies[at] === token) &&
-    rest.length > 0 &&
-    rest.every((token) => newest.has(token))
+    first !== undefined &&
+    newest.has(last.token) &&
+    asked.every((token, at) => told[at]!.token === token) &&
+    !messages
+      .slice(messages.indexOf(first), messages.indexOf(last))
+      .some(({ speaker }) => speaker === "person")
   );
 }

@@ -1,7 +1,13 @@
 // Plays agents with the habits of real clients, one request at a time.
 import type { Chance } from "../../demo/chance.ts";
 import { contentHash } from "../../text/content-hash.ts";
-import type { Said, SaidCall, Writing, WrittenRequest } from "./conversation.ts";
+import {
+  isReply,
+  type Said,
+  type SaidCall,
+  type Writing,
+  type WrittenRequest,
+} from "./conversation.ts";
 import type { Habits } from "./habits.ts";
 import { writeRequest } from "./write-request.ts";
 
@@ -31,6 +37,12 @@ export interface Ask {
 const PROMPTS = ["Fix the bug in the parser.", "Write the tests that are missing."];
 const FOLLOW_UPS = ["continue", "go on", "Is that all?"];
 const ASK_FOR_SUMMARY = `Write a detailed summary of this conversation. ${"Name every file. ".repeat(60)}`;
+
+const LABELS = [
+  "Reply with a title for this conversation.",
+  "Write a commit message for these changes.",
+  "Suggest what the person may ask next, in one sentence.",
+];
 
 const NEWEST_CHECKED = 20;
 
@@ -70,6 +82,8 @@ export class Agent {
   #isPaused = false;
   /** Its own compaction is under way, perhaps in the background. */
   #compacts = false;
+  /** What it begins with. Undefined: what many begin with. */
+  #words: string | undefined;
 
   constructor(world: World, habits: Habits, parent?: Agent, window?: Agent) {
     this.#world = world;
@@ -81,7 +95,7 @@ export class Agent {
     this.#head =
       parent === undefined ? habits.head : [...habits.head.slice(0, -1), "You are a subagent."];
     const before = parent === undefined ? habits.before : [];
-    this.said = before.map((text) => this.#person(text));
+    this.said = [...(habits.examples ?? []), ...before.map((text) => this.#person(text))];
     if (window !== undefined) this.#goOnFrom(window);
     world.agents.push(this);
   }
@@ -112,7 +126,7 @@ export class Agent {
     if (this.#isPaused) return undefined;
     if (!this.#begun) {
       this.#begun = true;
-      this.said.push(this.#person(chance.pick(PROMPTS)));
+      this.said.push(this.#person(this.#words ?? chance.pick(PROMPTS)));
       const title = this.#titleAsk();
       if (title !== undefined) return title;
     } else if (this.said.at(-1)?.by === "model") {
@@ -189,7 +203,7 @@ export class Agent {
   #askAgain(request: WrittenRequest): void {
     const { chance, next } = this.#world;
     // Where no model has spoken, nothing else would tell whose call it was.
-    const isTold = this.habits.ids !== false || this.said.some(({ by }) => by === "model");
+    const isTold = this.habits.ids !== false || this.said.some(isReply);
     if (isTold && chance.happens(0.4)) {
       const call = { id: this.idOf(0, "read"), name: "read", args: { path: `b${next()}` } };
       const text = chance.happens(0.5) ? "" : `Let me see, for the ${next()}th time,`;
@@ -208,8 +222,9 @@ export class Agent {
 
   /** Where the rest tells its messages apart; elsewhere the door may store them twice. */
   #restates(): boolean {
-    const { ids, reminds, hasWindows, compaction } = this.habits;
-    const isPlain = ids === undefined && reminds !== true && hasWindows !== true;
+    const { ids, reminds, looksUp, hasWindows, compaction } = this.habits;
+    const isMoved = reminds === true || looksUp !== undefined;
+    const isPlain = ids === undefined && !isMoved && hasWindows !== true;
     return isPlain && compaction?.inBackground !== true;
   }
 
@@ -218,7 +233,10 @@ export class Agent {
     this.said.push(...this.#broken.splice(0));
     this.#newest = { uid: this.#uid(), by: "model", text, thinking, calls };
     this.said.push(this.#newest);
-    if (calls.length === 0) return;
+    if (calls.length === 0) {
+      if (this.habits.labels && chance.happens(0.3)) this.#beside.push(this.#labelAsk());
+      return;
+    }
     const results = calls.map(({ id, name }) => ({ id, name, text: this.#output() }));
     this.said.push({ uid: this.#uid(), by: "tools", results });
     if (this.habits.nudges && chance.happens(0.1))
@@ -232,7 +250,7 @@ export class Agent {
     const { compaction } = this.habits;
     // Without a call there is no id that would survive, and some clients name nothing else.
     const hasCalls = this.said.some((one) => one.by === "model" && one.calls.length > 0);
-    const hasReplies = this.said.some(({ by }) => by === "model");
+    const hasReplies = this.said.some(isReply);
     const mayCompact = hasCalls || (this.habits.tools.length === 0 && hasReplies);
     if (compaction === undefined || !mayCompact) return undefined;
     const { asks, headers = {}, inBackground = false } = compaction;
@@ -272,6 +290,20 @@ export class Agent {
     if (!this.habits.asksForTitle) return undefined;
     const asked = madeUp(`A title for: ${this.said.length} messages`);
     return this.#besideAsk([asked], { tools: [], model: "small", head: ["You write titles."] });
+  }
+
+  /** Somebody may hand the reply on to another conversation. */
+  #labelAsk(): Ask {
+    const { chance, agents } = this.#world;
+    const asked = madeUp(chance.pick(LABELS));
+    return {
+      ...this.#besideAsk([...this.said, asked], { tools: [], head: ["You write short texts."] }),
+      take: (reply) => {
+        if (reply === null || agents.length >= 9) return;
+        const next = new Agent(this.#world, this.habits);
+        next.#words = chance.happens(0.5) ? reply.text : `Review this:\n${reply.text}`;
+      },
+    };
   }
 
   /** The newest messages out of the middle, with ids that are made of the calls' own. */
@@ -338,7 +370,7 @@ export class Agent {
     );
     const left = this.said.slice(0, from);
     // Behind a compaction there is nothing left to go back to.
-    if (left.some(({ by }) => by === "model")) this.said = left;
+    if (left.some(isReply)) this.said = left;
     this.said.push(this.#person(`No: number ${this.#world.next()}.`));
   }
 
@@ -355,7 +387,7 @@ export class Agent {
 
   #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
     const { api, tools, marks, reminds, ids, code, body } = this.habits;
-    return writeRequest(api, said, {
+    return writeRequest(api, this.#lookedUp(said), {
       model: "model",
       head: this.#head,
       tools: this.#parent === undefined ? tools : tools.slice(0, -1),
@@ -367,6 +399,17 @@ export class Agent {
       ...(body && { more: body(this.label, this.#session) }),
       ...writing,
     });
+  }
+
+  /** Something else for the person's newest words at each request. */
+  #lookedUp(said: readonly Said[]): readonly Said[] {
+    const { looksUp } = this.habits;
+    const at = said.findLastIndex(({ by, uid }) => by === "person" && uid !== null);
+    const words = said[at];
+    if (looksUp === undefined || words?.by !== "person") return said;
+    const found = `Found: number ${this.#world.next()}.`;
+    const text = looksUp === "before" ? `${found}\n${words.text}` : `${words.text}\n${found}`;
+    return said.with(at, { ...words, text });
   }
 
   #headers(): Record<string, string> {

@@ -6,8 +6,11 @@ export interface SaidCall {
   args: Record<string, unknown>;
 }
 
-/** `uid` is its own in all conversations; null: the client made it up and goes on by another. */
-export type Said = { uid: string | null; isSummary?: true } & (
+/**
+ * `uid` is its own in all conversations; null: the client made it up and goes on by another, or it
+ * is an example, which a client gives in each conversation.
+ */
+export type Said = { uid: string | null; isSummary?: true; isExample?: true } & (
   | { by: "person" | "system"; text: string }
   | { by: "model"; text: string; thinking?: string; calls: readonly SaidCall[] }
   | { by: "tools"; results: readonly { id: string; name: string; text: string }[] }
@@ -32,6 +35,9 @@ export interface Writing {
   maxTokens?: number;
   more?: Record<string, unknown>;
 }
+
+/** True: a model that was asked has said it. */
+export const isReply = ({ by, isExample }: Said): boolean => by === "model" && !isExample;
 
 export interface WrittenRequest {
   path: string;

@@ -37,6 +37,12 @@ export interface Habits {
   code?: boolean;
   /** Said by the client before the person's first words. */
   before: readonly string[];
+  /** What it begins each conversation with, a model's words and calls among it. Absent: nothing. */
+  examples?: readonly Said[];
+  /** What it looks up stands beside the person's newest words alone. Absent: nothing does. */
+  looksUp?: "before" | "behind";
+  /** A text for what was said is asked for beside it, and may begin another conversation. */
+  labels?: boolean;
   marks?: boolean;
   /** A call without tools before the first one. */
   asksForTitle?: boolean;
@@ -335,6 +341,47 @@ const BRIEF_BY_MODEL: Habits = {
   },
 };
 
+const EXAMPLE = { id: "call_example_k3J9xQ", name: "read", args: { path: "a.txt" } };
+const answered = (text: string): Said => ({ uid: null, by: "model", text, calls: [] });
+const EXAMPLES: Record<string, readonly Said[]> = {
+  "a greeting": [made("(start)"), answered("Hello! How may I help you with your order today?")],
+  "an example": [
+    made("Translate: good morning."),
+    answered("Guten Morgen, das ist die Übersetzung dieses Satzes ins Deutsche."),
+  ],
+  "an example with a call": [
+    made("What is in a.txt?"),
+    { uid: null, by: "model", text: "", calls: [EXAMPLE] },
+    { uid: null, by: "tools", results: [{ id: EXAMPLE.id, name: "read", text: "content" }] },
+    answered("It says: content. That is an answer of more than forty letters."),
+  ],
+};
+const WIRES = [
+  ...(["openai-completions", "openai-responses"] as const),
+  ...(["anthropic-messages", "google-generative-ai"] as const),
+];
+
+/** Programs of somebody's own, which are no agents for code. */
+const PROGRAMS: readonly Habits[] = WIRES.flatMap((api) =>
+  [["read", "write"], []].flatMap((tools): Habits[] => {
+    const how = `by ${api}${tools.length === 0 ? " without tools" : ""}`;
+    const own = { api, head: ["You are the bot of a shop."], tools, before: [] };
+    const examples = Object.entries(EXAMPLES).filter(
+      ([name]) => !name.endsWith("call") || tools[0],
+    );
+    return [
+      ...examples.map(([name, said]) => ({
+        ...{ ...own, name: `a program with ${name} ${how}` },
+        examples: said.map((one): Said => ({ ...one, isExample: true })),
+      })),
+      ...(["before", "behind"] as const).map((looksUp) => ({
+        ...{ ...own, name: `a program that looks up ${how}, ${looksUp} the words`, looksUp },
+      })),
+      ...(tools.length > 0 ? [{ ...own, name: `a program that labels ${how}`, labels: true }] : []),
+    ];
+  }),
+);
+
 const WINDOWED: readonly Habits[] = HABITS.map(({ compaction, ...habits }) => ({
   ...{ ...habits, name: `${habits.name} in windows`, hasWindows: true },
   // What a window begins again with may be another's as well, unless its words are its own.
@@ -356,6 +403,7 @@ export const ODD_HABITS: readonly Habits[] = [
   ...SHORTENING,
   ...BRIEF,
   BRIEF_BY_MODEL,
+  ...PROGRAMS,
   ...WINDOWED,
   { ...named("claude-code"), name: "claude-code with reminders", reminds: true, plans: false },
   {

@@ -106,7 +106,9 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     }
     ways.add(match.by);
     if (match.kind !== "turn") tell(`a turn was taken for ${match.kind}`);
-    const hasBegun = sketch.messages.some(({ speaker }) => speaker === "model");
+    const examples = agent.habits.examples?.filter(({ by }) => by === "model") ?? [];
+    const replies = sketch.messages.filter(({ speaker }) => speaker === "model");
+    const hasBegun = replies.length > examples.length;
     const isFirst = !hasBegun && !sessions.has(agent.label);
     // Whoever asks first in the same words may take the place of another who got no answer.
     if (isFirst) {
