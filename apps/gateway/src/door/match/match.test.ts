@@ -3,12 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HABITS, ODD_HABITS } from "../testing/habits.ts";
 import { play } from "../testing/play.ts";
+import { PROGRAMS } from "../testing/programs.ts";
 
 /** One case is many requests. */
 const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 4 };
 
 describe("sessions of one client", () => {
-  it.each([...HABITS, ...ODD_HABITS])(
+  it.each([...HABITS, ...ODD_HABITS, ...PROGRAMS])(
     "$name: none is merged, split, lost or stored twice",
     (habits) => {
       fc.assert(
@@ -30,6 +31,7 @@ describe("sessions of all clients at one door", () => {
   it.each([
     ["as they are", HABITS],
     ["also with ids that repeat, and in windows", ODD_HABITS],
+    ["also of programs that are no agents for code", PROGRAMS],
   ])("none is merged, split, lost or stored twice, %s", (_, habits) => {
     fc.assert(
       fc.property(fc.nat(), (dice) => {

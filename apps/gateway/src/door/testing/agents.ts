@@ -9,6 +9,8 @@ import {
   type WrittenRequest,
 } from "./conversation.ts";
 import type { Habits } from "./habits.ts";
+import { renamed, withFound } from "./told-otherwise.ts";
+import { ASK_FOR_SUMMARY, FOLLOW_UPS, LABELS, PROMPTS } from "./wordings.ts";
 import { writeRequest } from "./write-request.ts";
 
 export interface Reply {
@@ -34,26 +36,7 @@ export interface Ask {
   take(reply: Reply | null): void;
 }
 
-const PROMPTS = ["Fix the bug in the parser.", "Write the tests that are missing."];
-const FOLLOW_UPS = ["continue", "go on", "Is that all?"];
-const ASK_FOR_SUMMARY = `Write a detailed summary of this conversation. ${"Name every file. ".repeat(60)}`;
-
-const LABELS = [
-  "Reply with a title for this conversation.",
-  "Write a commit message for these changes.",
-  "Suggest what the person may ask next, in one sentence.",
-];
-
 const NEWEST_CHECKED = 20;
-
-/** As Gemini CLI shows old calls to a check. */
-function renamed(said: Said): Said {
-  const rename = <T extends { id: string; name: string }>(one: T): T => ({
-    ...{ ...one, id: `${one.name}__${one.id}` },
-  });
-  if (said.by === "model") return { ...said, calls: said.calls.map(rename) };
-  return said.by === "tools" ? { ...said, results: said.results.map(rename) } : said;
-}
 
 /** Numbers that no other agent of the same world gets. */
 export interface World {
@@ -386,8 +369,9 @@ export class Agent {
   }
 
   #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
-    const { api, tools, marks, reminds, ids, code, body } = this.habits;
-    return writeRequest(api, this.#lookedUp(said), {
+    const { api, tools, marks, reminds, ids, code, body, looksUp } = this.habits;
+    const found = looksUp && `Found: number ${this.#world.next()}.`;
+    return writeRequest(api, found ? withFound(said, looksUp, found) : said, {
       model: "model",
       head: this.#head,
       tools: this.#parent === undefined ? tools : tools.slice(0, -1),
@@ -399,17 +383,6 @@ export class Agent {
       ...(body && { more: body(this.label, this.#session) }),
       ...writing,
     });
-  }
-
-  /** Something else for the person's newest words at each request. */
-  #lookedUp(said: readonly Said[]): readonly Said[] {
-    const { looksUp } = this.habits;
-    const at = said.findLastIndex(({ by, uid }) => by === "person" && uid !== null);
-    const words = said[at];
-    if (looksUp === undefined || words?.by !== "person") return said;
-    const found = `Found: number ${this.#world.next()}.`;
-    const text = looksUp === "before" ? `${found}\n${words.text}` : `${words.text}\n${found}`;
-    return said.with(at, { ...words, text });
   }
 
   #headers(): Record<string, string> {
