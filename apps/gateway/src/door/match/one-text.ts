@@ -36,7 +36,7 @@ export function quotes(
   return new Set(sessions.filter(isQuoted));
 }
 
-/** Its client has no other reply: what its person took back, or asked again, is in no text of it. */
+/** What its person took back, or asked again, is in no text that its client makes of it. */
 function isAllOf(told: readonly ReplyMark[], { marks, branches }: KnownSession): boolean {
   const others = marks.filter((mark) => !told.includes(mark));
   if (others.length === 0) return true;
