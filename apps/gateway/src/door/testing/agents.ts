@@ -397,5 +397,6 @@ export class Agent {
   #output = () => `result ${this.#world.chance.below(3)} ${"x".repeat(200)}`;
 }
 
-const isInWords = (one: Said) => one.by === "model" && one.text !== "";
+/** A reply that broke off has fewer. */
+const isInWords = (one: Said) => one.by === "model" && one.text.split(" ").length > 10;
 const madeUp = (text: string): Said => ({ uid: null, by: "person", text });
