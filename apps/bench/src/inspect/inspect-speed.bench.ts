@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
-import { createGateway } from "../../../gateway/src/gateway.ts";
+import { createGateway } from "../../../gateway/src/create-gateway.ts";
 import type { Inspector } from "../../../gateway/src/inspect/inspector.ts";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { writeLongSession } from "./long-session.ts";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { agentIds, defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../create-gateway.ts";
 import { describeMissing, findOwnGateway } from "../gateway-client.ts";
 import { prepareHome } from "../home/prepare-home.ts";
 import { startPlugins } from "../plugins/start.ts";

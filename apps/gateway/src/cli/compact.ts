@@ -3,7 +3,7 @@ import type { CommandAnswer } from "../commands/answer.ts";
 import { type CompactRequest, compactLine } from "../commands/compact.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../create-gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
 import { printable } from "../terminal/output.ts";

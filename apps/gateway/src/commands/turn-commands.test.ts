@@ -3,7 +3,7 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../create-gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";

@@ -1,5 +1,5 @@
 // Stores the reports of each conversation in the log of its transcript.
-import type { LogPort, TurnResult, TurnSoFar } from "@clew/engine-core";
+import type { LogPort, TurnReport, TurnResult, TurnSoFar } from "@clew/engine-core";
 import { type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { TurnUnderWay } from "../inspect/session-source.ts";
@@ -50,9 +50,12 @@ export function createTurnReports({
   home,
   log,
   maxBytes,
+  onReport,
 }: {
   home: string;
   log: LogPort;
+  /** Told of each report before it is stored. */
+  onReport: (report: TurnReport) => void;
   /** Of one session's reports. */
   maxBytes: number;
 }): TurnReports {
@@ -70,6 +73,7 @@ export function createTurnReports({
   };
   return {
     async store(conversation, { report, parts = {} }) {
+      onReport(report);
       try {
         const stored = await conversation.session.keepReport?.(report, parts);
         await logOf(conversation).append(stored ?? report, parts);

@@ -23,6 +23,18 @@ export async function openStorage(request: StorageRequest): Promise<Storage> {
   return openInPostgres(plan, request);
 }
 
+/** Where nobody opened one. Throws HOST_CAPABILITY_MISSING for what has to be opened. */
+export function storageAlone({
+  environment,
+  config,
+}: Pick<StorageRequest, "environment" | "config">): Storage {
+  if (config.storage.driver === "files") return fileStorage(environment.home);
+  throw new ContextEngineError(
+    "HOST_CAPABILITY_MISSING",
+    "Sessions are in PostgreSQL (storage.driver), where they are written by a gateway that runs; start it with: clew start",
+  );
+}
+
 /** Where the database is. Throws CONFIG_INVALID. */
 export function requirePlan({
   environment,

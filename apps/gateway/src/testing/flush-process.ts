@@ -1,7 +1,7 @@
 // Talks in one session, whose memory is flushed, in a process of its own.
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../create-gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 
 const [home = "", config = "", turns = ""] = process.argv.slice(2);

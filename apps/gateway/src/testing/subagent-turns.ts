@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../create-gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
 
 /** `messages`: one turn each, as JSON; then it waits for its end. */

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { readEnvironment } from "../../src/config/environment.ts";
 import { checkConfigText } from "../../src/config/load.ts";
-import { createGateway } from "../../src/gateway.ts";
+import { createGateway } from "../../src/create-gateway.ts";
 import { createIdentity } from "../../src/home/identity.ts";
 import { loadPage } from "../../src/http/page.ts";
 import { startServer } from "../../src/http/server.ts";

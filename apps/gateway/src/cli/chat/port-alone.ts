@@ -2,7 +2,7 @@
 
 import { defaultAgentId } from "../../config/agent.ts";
 import type { Environment } from "../../config/environment.ts";
-import { createGateway } from "../../gateway.ts";
+import { createGateway } from "../../create-gateway.ts";
 import { createIdentity, proofOfRequest, REQUEST_PROOF } from "../../home/identity.ts";
 import { prepareHome } from "../../home/prepare-home.ts";
 import { createCallers } from "../../http/access/caller.ts";
