@@ -15,7 +15,7 @@ import type {
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { ExecutionHost } from "./execution-host.ts";
-import type { ExecutionProjection } from "./report.ts";
+import type { ExecutionProjection } from "./report/execution.ts";
 import type { SystemPart } from "./request/request-items.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import type { HostSession } from "./transcript-port.ts";

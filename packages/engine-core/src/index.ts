@@ -81,28 +81,24 @@ export type {
 } from "./ports.ts";
 export type { ModelChoice } from "./recovery/plan-fallback.ts";
 export type { Remedy } from "./recovery/remedy.ts";
+export type { BudgetReport, EngineCallReport, EngineFailure } from "./report/engine-call.ts";
+export type { ExecutionProjection, ExecutionReport } from "./report/execution.ts";
+export type { ItemCode, ItemSource, ReportItem, ReportParts } from "./report/item.ts";
 export type {
-  BudgetReport,
   CacheReport,
-  CompactionReport,
-  EngineCallReport,
-  EngineFailure,
-  ExecutionProjection,
-  ExecutionReport,
-  FailureKind,
-  ItemCode,
-  ItemSource,
   ModelCallReport,
-  PassedRequest,
-  RecoveryReport,
-  ReportItem,
-  ReportParts,
   SideCallReport,
+  WithheldEntry,
+} from "./report/model-call.ts";
+export type { PassedRequest } from "./report/passed-request.ts";
+export type {
+  CompactionReport,
+  FailureKind,
+  RecoveryReport,
   ToolCallReport,
   ToolServerNote,
   TurnReport,
-  WithheldEntry,
-} from "./report.ts";
+} from "./report/turn-report.ts";
 export { callIdsOf, withCallIds } from "./request/call-ids.ts";
 export { type NextRequest, predictCache, type SentRequest } from "./request/predict-cache.ts";
 export { type SystemPart, tokensAmong } from "./request/request-items.ts";

@@ -2,7 +2,8 @@
 import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "@clew/plugin-sdk/core";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { DeliveryLine, DeliveryPort } from "./delivery-port.ts";
-import type { ReportParts, TurnReport } from "./report.ts";
+import type { ReportParts } from "./report/item.ts";
+import type { TurnReport } from "./report/turn-report.ts";
 
 /** The identity of one session as ports know it. */
 export interface HostSession {

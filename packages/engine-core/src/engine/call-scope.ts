@@ -5,7 +5,7 @@ import type {
   ContextEngine,
   ContextEngineInfo,
 } from "@clew/plugin-sdk/core";
-import type { EngineCallReport, EngineFailure } from "../report.ts";
+import type { EngineCallReport, EngineFailure } from "../report/engine-call.ts";
 import type { QuarantineRecord } from "./quarantine.ts";
 
 /**

@@ -10,7 +10,7 @@ import { sleep } from "@clew/plugin-sdk/host";
 import { user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { memoryLog, passThrough } from "../__fixtures__/host.ts";
-import type { EngineCallReport } from "../report.ts";
+import type { EngineCallReport } from "../report/engine-call.ts";
 import type { CallScope, FailurePolicy } from "./call-scope.ts";
 import type { QuarantineRecord } from "./quarantine.ts";
 import { createEngineRegistry, type RegistryOptions } from "./registry.ts";

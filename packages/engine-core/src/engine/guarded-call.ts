@@ -1,7 +1,7 @@
 // One call of an engine's method, from its bound and its loans to who answers when it fails.
 import { type AgentMessage, ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { type EngineMethod, sleep, within } from "@clew/plugin-sdk/host";
-import type { EngineCallReport } from "../report.ts";
+import type { EngineCallReport } from "../report/engine-call.ts";
 import { engineTimeout } from "./bounds.ts";
 import type { CallScope } from "./call-scope.ts";
 import { withRuntimeCompaction } from "./compaction-scope.ts";

@@ -1,7 +1,7 @@
 // Which engines are set aside, for whom, since when and why.
 import { ContextEngineError, ERROR_CODES, type ErrorCode } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
-import type { EngineFailure } from "../report.ts";
+import type { EngineFailure } from "../report/engine-call.ts";
 import { describeError, printable, readQuietly } from "./describe-error.ts";
 
 export { describeError };

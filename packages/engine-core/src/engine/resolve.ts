@@ -1,7 +1,7 @@
 // Which engine runs for an agent, and why it may not be the configured one.
 import { ContextEngineError, type EngineFactoryContext, isAbort } from "@clew/plugin-sdk/core";
 import { abortable, type PluginsConfig } from "@clew/plugin-sdk/host";
-import type { EngineFailure } from "../report.ts";
+import type { EngineFailure } from "../report/engine-call.ts";
 import type { EngineGuard } from "./call-scope.ts";
 import { codeOf, failureOf, planRecord, type QuarantineFailure } from "./quarantine.ts";
 import { FALLBACK_ENGINE_ID } from "./registration.ts";

@@ -1,7 +1,7 @@
 // Who answers in one scope of engine calls, and why it may not be the engine.
 import type { ContextEngine, ContextEngineInfo } from "@clew/plugin-sdk/core";
 import type { ClockPort, LogPort } from "../ports.ts";
-import type { EngineFailure } from "../report.ts";
+import type { EngineFailure } from "../report/engine-call.ts";
 import type { Bounds } from "./bounds.ts";
 import type { CallScope, EngineGuard, FailurePolicy, GuardedEngine } from "./call-scope.ts";
 import type { Learned } from "./compat.ts";

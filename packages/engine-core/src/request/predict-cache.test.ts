@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ReportItem } from "../report.ts";
+import type { ReportItem } from "../report/item.ts";
 import { type NextRequest, predictCache, type SentRequest } from "./predict-cache.ts";
 
 const item = (hash: string, tokens: number): ReportItem => ({

@@ -1,5 +1,7 @@
 // Predicts what of a request a provider's prompt cache gives back, and why not the rest.
-import type { CacheReport, ReportItem } from "../report.ts";
+
+import type { ReportItem } from "../report/item.ts";
+import type { CacheReport } from "../report/model-call.ts";
 
 /** The session's last request that was answered. */
 export interface SentRequest {

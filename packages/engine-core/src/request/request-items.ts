@@ -3,7 +3,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import { dequal } from "dequal/lite";
-import type { ReportItem, ReportParts } from "../report.ts";
+import type { ReportItem, ReportParts } from "../report/item.ts";
+
 import { callIdsOf, withCallIds } from "./call-ids.ts";
 import { whatIsSaid } from "./says-the-same.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";

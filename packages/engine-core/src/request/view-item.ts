@@ -1,6 +1,6 @@
 // What one message on its way to the model is, and why it is there.
 import type { AgentMessage, AssembleResult } from "@clew/plugin-sdk/core";
-import type { ItemCode, ItemSource, ReportItem } from "../report.ts";
+import type { ItemCode, ItemSource, ReportItem } from "../report/item.ts";
 import { saysTheSame } from "./says-the-same.ts";
 
 /** Where an item comes from, what changed it, and why it is there. */

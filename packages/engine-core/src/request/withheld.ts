@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { messageId } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
-import type { WithheldEntry } from "../report.ts";
+import type { WithheldEntry } from "../report/model-call.ts";
 import type { ViewItem } from "./view-item.ts";
 
 /** What is withheld now, by entry, and the entries that a report has told of. */

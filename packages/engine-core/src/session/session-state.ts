@@ -12,7 +12,7 @@ import {
   toolResultLength,
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryPort } from "../delivery-port.ts";
-import type { CacheReport } from "../report.ts";
+import type { CacheReport } from "../report/model-call.ts";
 import { type CappedView, createCappedView } from "../request/capped-view.ts";
 import { isHeartbeatPrompt } from "../request/heartbeats.ts";
 import { createMessageTable, type MessageTable } from "../request/message-table.ts";

@@ -2,7 +2,7 @@
 import { pause, planContextSize } from "@clew/plugin-sdk/host";
 import { assertHostSupport, hostOf } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
-import type { TurnReport } from "../report.ts";
+import type { TurnReport } from "../report/turn-report.ts";
 import { sizeOf } from "../request/request-size.ts";
 import { messagesOf } from "../request/view-item.ts";
 import { withSession } from "../session/session-lock.ts";

@@ -1,7 +1,7 @@
 // What a compaction is asked for, and what it may come to.
 import type { CompactParams, CompactResult } from "@clew/plugin-sdk/core";
 import type { CompactionAsk, CompactionTrigger } from "@clew/plugin-sdk/host";
-import type { CompactionReport } from "../report.ts";
+import type { CompactionReport } from "../report/turn-report.ts";
 
 /** Attempts at getting out of an overflow, per run (contract §3.7). */
 export const MAX_OVERFLOW_ATTEMPTS = 3;

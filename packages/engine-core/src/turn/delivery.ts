@@ -1,6 +1,6 @@
 // Which calls give an engine the turns it has not acknowledged.
 import type { EngineMethod } from "@clew/plugin-sdk/host";
-import type { TurnReport } from "../report.ts";
+import type { TurnReport } from "../report/turn-report.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
 import type { ToldMessage } from "../session/told-messages.ts";
 

@@ -6,7 +6,7 @@ import type { DeliveryChange } from "../delivery-port.ts";
 import type { ExecutionAnswer } from "../execution-port.ts";
 import type { CompactionHookEvent } from "../ports.ts";
 import type { Remedy } from "../recovery/remedy.ts";
-import type { EngineFailure } from "../report.ts";
+import type { EngineFailure } from "../report/engine-call.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { CompactionRequest } from "./compaction.ts";

@@ -14,7 +14,7 @@ import type {
   ExecutionPort,
   ExecutionTurn,
 } from "../execution-port.ts";
-import type { TurnReport } from "../report.ts";
+import type { TurnReport } from "../report/turn-report.ts";
 import type { TurnStep } from "./turn-request.ts";
 
 const reply = (text: string): ExecutionEvent => ({

@@ -1,6 +1,6 @@
 // How an engine is told of turns.
 import type { ContextEngineInfo } from "@clew/plugin-sdk/core";
-import type { TurnReport } from "../report.ts";
+import type { TurnReport } from "../report/turn-report.ts";
 
 /** Durable when the engine declares both semantics and the host keeps a record of deliveries. */
 export function lifecycleOf(

@@ -9,7 +9,9 @@ import {
 import { assertHostSupport, hostOf } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { CompactionPort, IdPort } from "../ports.ts";
-import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
+import type { ReportParts } from "../report/item.ts";
+import type { ModelCallReport } from "../report/model-call.ts";
+import type { TurnReport } from "../report/turn-report.ts";
 import { partOfBranch } from "../session/branch-part.ts";
 import { withSession } from "../session/session-lock.ts";
 import { createSessionState, readBranch, type SessionState } from "../session/session-state.ts";

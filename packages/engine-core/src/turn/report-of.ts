@@ -1,14 +1,10 @@
 // Adds a turn's facts up to its report.
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { HOST_CAPABILITIES } from "../engine/host-support.ts";
-import type {
-  BudgetReport,
-  CompactionReport,
-  ModelCallReport,
-  ReportParts,
-  ToolCallReport,
-  TurnReport,
-} from "../report.ts";
+import type { BudgetReport } from "../report/engine-call.ts";
+import type { ReportParts } from "../report/item.ts";
+import type { ModelCallReport } from "../report/model-call.ts";
+import type { CompactionReport, ToolCallReport, TurnReport } from "../report/turn-report.ts";
 import type { ToolOutcome } from "../tool-outcome.ts";
 import { compactionReport } from "./compaction.ts";
 import type { Choice, Fact } from "./facts.ts";

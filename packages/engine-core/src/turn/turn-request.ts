@@ -13,14 +13,9 @@ import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
 import type { ModelChoice } from "../recovery/plan-fallback.ts";
-import type {
-  CompactionReport,
-  FailureKind,
-  ModelCallReport,
-  ReportItem,
-  ReportParts,
-  TurnReport,
-} from "../report.ts";
+import type { ReportItem, ReportParts } from "../report/item.ts";
+import type { ModelCallReport } from "../report/model-call.ts";
+import type { CompactionReport, FailureKind, TurnReport } from "../report/turn-report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { WhenBusy } from "../session/session-lock.ts";
 import type { SessionState } from "../session/session-state.ts";

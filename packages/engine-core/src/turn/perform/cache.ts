@@ -7,7 +7,8 @@ import {
   promptTokensOf,
 } from "@clew/plugin-sdk/host";
 import { profileOf } from "../../recovery/remedy.ts";
-import type { CacheReport, ReportItem } from "../../report.ts";
+import type { ReportItem } from "../../report/item.ts";
+import type { CacheReport } from "../../report/model-call.ts";
 import { predictCache, type SentRequest } from "../../request/predict-cache.ts";
 import type { RequestDescription } from "../../request/request-items.ts";
 import { keptOf, setAside } from "../../request/sent-aside.ts";

@@ -10,7 +10,8 @@ import type {
   ExecutionRun,
   ExecutionTurn,
 } from "../../execution-port.ts";
-import type { ModelCallReport, ReportParts } from "../../report.ts";
+import type { ReportParts } from "../../report/item.ts";
+import type { ModelCallReport } from "../../report/model-call.ts";
 import { advanceRequest, emptyRequestMemory } from "../../request/request-items.ts";
 import { messagesOf, type ViewItem } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";

@@ -12,7 +12,8 @@ import {
 } from "@clew/plugin-sdk/host";
 import { FALLBACK_ENGINE_ID } from "../../engine/registration.ts";
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
-import type { ModelCallReport, ReportItem } from "../../report.ts";
+import type { ReportItem } from "../../report/item.ts";
+import type { ModelCallReport } from "../../report/model-call.ts";
 import {
   advanceRequest,
   emptyRequestMemory,

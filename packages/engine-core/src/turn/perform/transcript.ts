@@ -11,7 +11,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import { remediesIn } from "../../recovery/remedy.ts";
-import type { WithheldEntry } from "../../report.ts";
+import type { WithheldEntry } from "../../report/model-call.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { readerAmong } from "../../request/reader.ts";
 import { resolveView } from "../../request/resolve-view.ts";
