@@ -8,7 +8,7 @@ import { ABSENT, textsIn } from "../../messages/placeholder.ts";
 import { patiently } from "../../patiently.ts";
 import type { OwnedSession } from "../../sessions/owner.ts";
 import { type Buried, buriedOf } from "../../store/buried.ts";
-import type { ClawConversation, ClawSource } from "../../store/lossless-claw/rows.ts";
+import type { ClawConversation, ClawSource } from "../../store/lossless-claw/source.ts";
 import { knownNames, storeMessages } from "../../store/messages.ts";
 import type { Store } from "../../store/store.ts";
 import { othersTurn, pieceOfTime } from "../../turns.ts";

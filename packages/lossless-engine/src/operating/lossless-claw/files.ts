@@ -9,7 +9,7 @@ import {
   realpathSync,
 } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { type ClawFile, MOST_BYTES } from "../../store/lossless-claw/rows.ts";
+import { type ClawFile, MOST_BYTES } from "../../store/lossless-claw/source.ts";
 import type { FileContents } from "./message.ts";
 
 /** Where the files are, or why they are not read. */

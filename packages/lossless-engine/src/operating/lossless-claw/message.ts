@@ -1,6 +1,6 @@
 // Makes messages of what lossless-claw stored of them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ClawMessage, ClawPart } from "../../store/lossless-claw/rows.ts";
+import type { ClawMessage, ClawPart } from "../../store/lossless-claw/source.ts";
 
 /** A message, and what of it is no longer as it was told. */
 export interface CarriedMessage {

@@ -17,7 +17,7 @@ import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openMessageStore } from "../../library/message-store.ts";
 import { forget } from "../../store/forget.ts";
-import { readLosslessClaw } from "../../store/lossless-claw/rows.ts";
+import { readLosslessClaw } from "../../store/lossless-claw/read.ts";
 import { numbersOf } from "../../store/seek.ts";
 import { useStore } from "../../store/store.ts";
 import { READER } from "../../summaries/facts.ts";

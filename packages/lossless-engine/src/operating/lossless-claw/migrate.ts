@@ -1,11 +1,8 @@
 // Carries what lossless-claw keeps into databases of this engine.
 import { catchUp } from "../../search/catch-up.ts";
 import { ownerOf } from "../../sessions/owner.ts";
-import {
-  type ClawConversation,
-  type ClawSource,
-  readLosslessClaw,
-} from "../../store/lossless-claw/rows.ts";
+import { readLosslessClaw } from "../../store/lossless-claw/read.ts";
+import type { ClawConversation, ClawSource } from "../../store/lossless-claw/source.ts";
 import { type Store, useStore } from "../../store/store.ts";
 import type { OperatingOptions } from "../progress.ts";
 import { type Carried, carryConversation } from "./carry.ts";

@@ -1,5 +1,5 @@
 // Decides behind which message each summary of lossless-claw stands, and which tell of one.
-import type { ClawEdges } from "../../store/lossless-claw/rows.ts";
+import type { ClawEdges } from "../../store/lossless-claw/source.ts";
 
 /**
  * Pure. By summary: the last of the messages that it was made of, itself or by those below it. Of

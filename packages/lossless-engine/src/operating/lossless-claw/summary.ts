@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { type NamedMessage, OLD_PREFIX } from "../../messages/name.ts";
-import type { ClawSummary } from "../../store/lossless-claw/rows.ts";
+import type { ClawSummary } from "../../store/lossless-claw/source.ts";
 
 /**
  * Pure. Found by searches under its old id, and never shown unasked: marked as what a host did by
