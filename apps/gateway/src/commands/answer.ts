@@ -9,7 +9,8 @@ import type { CompactionPreview, UndoResult, UndoTarget } from "@clew/legacy-eng
 import type { CompactResult, UserBlock } from "@clew/plugin-sdk/core";
 import type { ThinkingLevel } from "../config/params.ts";
 import type { HarnessFacts } from "../harness/harness.ts";
-import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
+import type { MissingTurn } from "../inspect/shapes/calls.ts";
+import type { FateCounts } from "../inspect/shapes/entries.ts";
 import type { McpServerStatus } from "../mcp/client/live-server.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { PluginAnswer } from "../plugins/offer/chat-commands.ts";

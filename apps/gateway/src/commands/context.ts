@@ -2,7 +2,8 @@
 import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
 import { describeCounts } from "../inspect/describe-counts.ts";
 import { describeMissing } from "../inspect/describe-missing.ts";
-import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
+import type { MissingTurn } from "../inspect/shapes/calls.ts";
+import type { FateCounts } from "../inspect/shapes/entries.ts";
 import { describeCache } from "../models/describe-cache.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import { shareOut } from "../reports/share-out.ts";

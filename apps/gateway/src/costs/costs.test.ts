@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { costOfTurn } from "../inspect/cost.ts";
-import { CallPageSchema } from "../inspect/shapes.ts";
+import { CallPageSchema } from "../inspect/shapes/calls.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { clew } from "../testing/command.ts";

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CallPageSchema } from "../inspect/shapes.ts";
+import { CallPageSchema } from "../inspect/shapes/calls.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";

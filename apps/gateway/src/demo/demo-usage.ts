@@ -5,7 +5,7 @@ import { dayOf } from "../costs/line.ts";
 import { type DatedLine, sumUsage, type Usage } from "../costs/usage.ts";
 import type { PricesOf } from "../inspect/cost.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
-import type { CallRow } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes/calls.ts";
 import { findInNewest } from "../reports/read-reports.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";

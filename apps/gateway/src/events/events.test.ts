@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { CallPage } from "../inspect/shapes.ts";
+import type { CallPage } from "../inspect/shapes/calls.ts";
 import { follow } from "../testing/follower.ts";
 import { post, startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";

@@ -10,7 +10,7 @@ import type {
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import type { Approval } from "../approvals/approval.ts";
-import { SourceTokensSchema } from "../inspect/shapes.ts";
+import { SourceTokensSchema } from "../inspect/shapes/calls.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 
 /** The members that a client may count on, of a type that has more. */

@@ -11,7 +11,8 @@ import { createInspector, type Inspector } from "../inspect/inspector.ts";
 import { findMissingAtEnd } from "../inspect/missing-turns.ts";
 import { fatesOfLast } from "../inspect/one-call.ts";
 import type { TurnUnderWay } from "../inspect/session-source.ts";
-import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
+import type { MissingTurn } from "../inspect/shapes/calls.ts";
+import type { FateCounts } from "../inspect/shapes/entries.ts";
 import {
   newestLines,
   readShadowLines,

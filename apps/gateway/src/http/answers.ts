@@ -1,7 +1,8 @@
 // The shapes of what the HTTP API answers, besides those that the inspector and events have.
 import { z } from "zod";
 import { RunningTurnSchema } from "../events/shapes.ts";
-import { FateCountsSchema, MissingTurnSchema } from "../inspect/shapes.ts";
+import { MissingTurnSchema } from "../inspect/shapes/calls.ts";
+import { FateCountsSchema } from "../inspect/shapes/entries.ts";
 import { WaitingViewSchema } from "../waiting/waiting-message.ts";
 
 const Text = z.string();

@@ -1,21 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
+import { CallPageSchema } from "../inspect/shapes/calls.ts";
+import { EntryPageSchema, EntryTextSchema, EntryTraceSchema } from "../inspect/shapes/entries.ts";
+import { type FoundText, FoundTextSchema } from "../inspect/shapes/found-text.ts";
 import {
   CallDiffSchema,
-  CallPageSchema,
   CallViewSchema,
-  EntryPageSchema,
-  EntryTextSchema,
-  EntryTraceSchema,
-  type FoundText,
-  FoundTextSchema,
   ItemPageSchema,
   ItemTextSchema,
   ProofSchema,
   RebuiltRequestSchema,
   SummaryRowSchema,
-} from "../inspect/shapes.ts";
+} from "../inspect/shapes/one-call.ts";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 
 const asker =

@@ -2,7 +2,8 @@
 import type { ReportItem } from "@clew/engine-core";
 import { shareOut } from "../reports/share-out.ts";
 import type { EntryFate } from "./fates.ts";
-import type { CallRow, EntryMark } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
+import type { EntryMark } from "./shapes/entries.ts";
 import { SOURCES, sourceOf } from "./sources.ts";
 
 type Measured = Pick<CallRow, "tokens" | "estimatedTokens">;

@@ -8,7 +8,7 @@ import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls
 import { branchOfCall, moveToCall } from "./one-call.ts";
 import { callId, type PlacedCall } from "./placed-call.ts";
 import type { EntryFinder } from "./session-source.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 import { createTreatments, type KnownTreatments } from "./treatments.ts";
 
 /** What all walks of one session have in common. */

@@ -1,5 +1,5 @@
 // Tells what calls cost apart from the side calls that are paid with them.
-import type { Cost } from "./shapes.ts";
+import type { Cost } from "./shapes/calls.ts";
 
 type Sums = Pick<Cost, "total" | "summariser">;
 

@@ -5,7 +5,7 @@ import { addCosts, asSideCost, type Cost, costOf, isFree, NO_COST } from "../cos
 import type { Prices } from "../costs/prices.ts";
 import { wasteOf } from "../costs/waste.ts";
 import type { PlacedCall } from "./placed-call.ts";
-import type { CallWaste } from "./shapes.ts";
+import type { CallWaste } from "./shapes/calls.ts";
 
 /** Of "provider/model"; null = not known. */
 export type PricesOf = (model: string) => Prices | null;

@@ -10,7 +10,7 @@ import { startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { createInspector } from "./inspector.ts";
 import type { SessionSource } from "./session-source.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 
 /** A session of some turns, one compaction among them, and what is told of it while it is whole. */
 async function wholeSession() {

@@ -8,7 +8,7 @@ import { tokensOfItems } from "./call-scale.ts";
 import { itemsOf, type PlacedItem, summaryIn } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { degradedIn, engineOf } from "./placed-call.ts";
-import type { SummaryRow } from "./shapes.ts";
+import type { SummaryRow } from "./shapes/one-call.ts";
 import { whyUncached } from "./why-uncached.ts";
 
 /** Pure. A sentence each: engine, budget, size, policy, recovery. */

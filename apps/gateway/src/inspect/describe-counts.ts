@@ -1,6 +1,6 @@
 // Says how many entries have which fate.
 import { counted, number } from "../text/number.ts";
-import type { FateCounts } from "./shapes.ts";
+import type { FateCounts } from "./shapes/entries.ts";
 
 /** All fates, which together are all entries. */
 export function describeCounts({

@@ -5,7 +5,7 @@ import { HELD } from "../reports/held.ts";
 import { marksOnScale, tokensOfItems } from "./call-scale.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { engineOf } from "./placed-call.ts";
-import type { SentItem } from "./shapes.ts";
+import type { SentItem } from "./shapes/one-call.ts";
 
 export type Part = SentItem["part"];
 

@@ -1,7 +1,7 @@
 // Says which turns have no report, and what is known of them.
 import { dollarsText } from "../costs/describe.ts";
 import { counted } from "../text/number.ts";
-import type { MissingTurn } from "./shapes.ts";
+import type { MissingTurn } from "./shapes/calls.ts";
 
 /** So many are told one by one. */
 const MOST_TOLD = 5;

@@ -1,7 +1,7 @@
 // Says why there is no call of a turn.
 import { describeMissing } from "./describe-missing.ts";
 import { describeLetGo } from "./let-go.ts";
-import type { CallRow, MissingTurn } from "./shapes.ts";
+import type { CallRow, MissingTurn } from "./shapes/calls.ts";
 
 export interface TurnAsked {
   turn: number;

@@ -2,7 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createSlices } from "@clew/plugin-sdk/host";
 import { namesIn, pathsInLedger, textOf } from "@clew/plugin-sdk/transcript";
-import type { SummaryFacts } from "./shapes.ts";
+import type { SummaryFacts } from "./shapes/one-call.ts";
 
 type Kind = keyof SummaryFacts["kinds"];
 

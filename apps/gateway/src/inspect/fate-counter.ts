@@ -9,7 +9,7 @@ import {
   type Stretch,
 } from "./boundaries.ts";
 import { addFate, type CallFacts, type EntryFate, fateOf, noFates } from "./fates.ts";
-import type { FateCounts } from "./shapes.ts";
+import type { FateCounts } from "./shapes/entries.ts";
 
 /** What differs from the call before. */
 export interface FateStep {

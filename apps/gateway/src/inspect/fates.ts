@@ -1,7 +1,7 @@
 // What became of each stored entry in one model call.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type Boundary, isMember, planBoundaries } from "./boundaries.ts";
-import type { EntryMark, Fate, FateCounts } from "./shapes.ts";
+import type { EntryMark, Fate, FateCounts } from "./shapes/entries.ts";
 import type { Unseen } from "./unseen.ts";
 
 /** How an entry that was sent differs from what is stored. */

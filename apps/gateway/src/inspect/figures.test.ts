@@ -6,14 +6,9 @@ import { dollarsText } from "../costs/describe.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { sentTokens } from "./sent-tokens.ts";
-import {
-  type CallDiff,
-  CallPageSchema,
-  type CallRow,
-  type CallView,
-  type Cost,
-  type EntryPage,
-} from "./shapes.ts";
+import { CallPageSchema, type CallRow, type Cost } from "./shapes/calls.ts";
+import type { EntryPage } from "./shapes/entries.ts";
+import type { CallDiff, CallView } from "./shapes/one-call.ts";
 import { noTokens, planSources } from "./sources.ts";
 
 const API = "anthropic-messages";

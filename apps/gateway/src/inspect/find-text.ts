@@ -12,7 +12,7 @@ import { AS_ESTIMATED, describeEntry } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls, WalkedCall } from "./session-calls.ts";
-import type { FoundText } from "./shapes.ts";
+import type { FoundText } from "./shapes/found-text.ts";
 import { messageOf } from "./stored-message.ts";
 
 export interface TextAsked {

@@ -24,7 +24,8 @@ import {
 import { describeLetGo } from "./let-go.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
-import type { CallRow, CallWaste, Cost, FateCounts } from "./shapes.ts";
+import type { CallRow, CallWaste, Cost } from "./shapes/calls.ts";
+import type { FateCounts } from "./shapes/entries.ts";
 import { countedTokens, noTokens, planSources } from "./sources.ts";
 import { planUnseen, type Unseen } from "./unseen.ts";
 

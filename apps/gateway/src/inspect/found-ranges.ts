@@ -1,5 +1,5 @@
 // Tells of each range of calls that showed a text what ended it.
-import type { FoundText } from "./shapes.ts";
+import type { FoundText } from "./shapes/found-text.ts";
 
 export interface FoundRange {
   from: string;

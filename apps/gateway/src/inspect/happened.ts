@@ -11,7 +11,7 @@ import { isByClient, leafBeforeUndo } from "../sessions/undo-turn.ts";
 import { counted, number } from "../text/number.ts";
 import { WENT_ON } from "./left-entries.ts";
 import { degradedIn, type PlacedCall } from "./placed-call.ts";
-import type { CallMark } from "./shapes.ts";
+import type { CallMark } from "./shapes/calls.ts";
 import { isMadeSmaller } from "./unseen.ts";
 
 /** What came between two calls. */

@@ -22,22 +22,19 @@ import { rebuildRequest } from "./rebuild.ts";
 import { sentTokens } from "./sent-tokens.ts";
 import { createSessionCalls, type SessionCalls } from "./session-calls.ts";
 import type { SessionSource } from "./session-source.ts";
+import type { CallPage, CallRow } from "./shapes/calls.ts";
+import type { EntryPage, EntryText, EntryTrace } from "./shapes/entries.ts";
+import type { FoundText } from "./shapes/found-text.ts";
 import type {
   CallDiff,
-  CallPage,
-  CallRow,
   CallView,
-  EntryPage,
-  EntryText,
-  EntryTrace,
-  FoundText,
   ItemPage,
   ItemText,
   Proof,
   RebuiltRequest,
   SummaryFacts,
   SummaryRow,
-} from "./shapes.ts";
+} from "./shapes/one-call.ts";
 import { messageOf } from "./stored-message.ts";
 import { traceEntry } from "./trace-entry.ts";
 

@@ -13,7 +13,7 @@ import { NO_PRICES, type PricesOf } from "./cost.ts";
 import { createInspector, type Inspector } from "./inspector.ts";
 import { keptCallsFile } from "./kept-calls.ts";
 import type { SessionSource } from "./session-source.ts";
-import type { CallPage } from "./shapes.ts";
+import type { CallPage } from "./shapes/calls.ts";
 
 const ALL = { limit: 10_000 };
 /** Stands in no report: whoever tells it took it from what was kept. */

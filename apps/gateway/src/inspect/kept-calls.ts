@@ -14,7 +14,7 @@ import { crcOfPart } from "../sessions/file-lines.ts";
 import { VERSION } from "../version.ts";
 import type { PricesOf } from "./cost.ts";
 import type { FoldState } from "./fold-calls.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 import type { ShownSummaries } from "./shown-summaries.ts";
 
 /** How far calls were folded, and what the next one, which lists all its messages, goes on from. */

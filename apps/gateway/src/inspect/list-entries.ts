@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
 import { previewOf } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
-import type { EntryPage, EntryRow, EntryText } from "./shapes.ts";
+import type { EntryPage, EntryRow, EntryText } from "./shapes/entries.ts";
 import { messageOf } from "./stored-message.ts";
 
 export interface EntriesWanted {

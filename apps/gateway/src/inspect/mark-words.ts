@@ -1,5 +1,5 @@
 // What each mark of a call is called by people, in the page and at a terminal.
-import type { CallMark } from "./shapes.ts";
+import type { CallMark } from "./shapes/calls.ts";
 
 export const MARK_WORDS: Readonly<Record<CallMark, string>> = {
   compaction: "compaction",

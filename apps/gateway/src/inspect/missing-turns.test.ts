@@ -8,7 +8,7 @@ import { heldModel } from "../testing/held-model.ts";
 import { asKilled } from "../testing/killed-home.ts";
 import { reportedTurns } from "../testing/reported-turns.ts";
 import { findMissing } from "./missing-turns.ts";
-import { CallPageSchema } from "./shapes.ts";
+import { CallPageSchema } from "./shapes/calls.ts";
 
 /** A gateway whose model the test answers for, in a home that a gateway was killed in. */
 async function killedIn({ turns, cost }: { turns: number; cost?: object }) {

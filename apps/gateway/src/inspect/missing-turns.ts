@@ -5,7 +5,7 @@ import { countReports, findInNewest } from "../reports/read-reports.ts";
 import { callsByPrompt, planUntold, type UntoldTurn } from "../reports/untold-turns.ts";
 import { originOf } from "../sessions/origin.ts";
 import type { SessionSource } from "./session-source.ts";
-import type { MissingTurn } from "./shapes.ts";
+import type { MissingTurn } from "./shapes/calls.ts";
 
 /** What reports tell of, and what they do not. */
 export interface ToldTurns extends Pick<MissingAsked, "gone" | "unreadable" | "letGo" | "newest"> {

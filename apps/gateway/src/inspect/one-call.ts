@@ -10,7 +10,7 @@ import { countFates, planFates } from "./fates.ts";
 import { engineOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type SentItems } from "./sent-items.ts";
 import { createEntryFinder, type EntryFinder, type SessionSource } from "./session-source.ts";
-import type { FateCounts } from "./shapes.ts";
+import type { FateCounts } from "./shapes/entries.ts";
 import { createTreatments, type Treatments } from "./treatments.ts";
 import { planUnseen } from "./unseen.ts";
 

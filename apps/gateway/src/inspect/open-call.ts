@@ -7,7 +7,7 @@ import type { CallFacts } from "./fates.ts";
 import { branchOfCall, NO_BRANCH, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
 import { engineOf, type PlacedCall } from "./placed-call.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 import { createTreatments } from "./treatments.ts";
 import { planUnseen } from "./unseen.ts";
 

@@ -6,7 +6,7 @@ import type { Branch } from "./branch-cursor.ts";
 import { fateOnScale, onScaleOf, tokensOfEntry } from "./call-scale.ts";
 import { type CallFacts, type EntryFate, fateOf } from "./fates.ts";
 import type { PlacedCall } from "./placed-call.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 
 /** What is known of it when it is opened; its path is the branch it was made on. */
 export interface KnownOfCall extends PlacedCall, Branch {

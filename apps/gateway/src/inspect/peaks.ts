@@ -2,7 +2,7 @@
 import { dollarsText } from "../costs/describe.ts";
 import { number } from "../text/number.ts";
 import { ownDollars } from "./cost-with-sides.ts";
-import type { CallRow, Peaks } from "./shapes.ts";
+import type { CallRow, Peaks } from "./shapes/calls.ts";
 
 /** Pure. Of equal ones the first; a call of which the figure is not known is neither. */
 export function planPeaks(rows: readonly CallRow[]): Peaks {

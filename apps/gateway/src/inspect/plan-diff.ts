@@ -1,7 +1,8 @@
 // What became different from one model call to another.
 import { number } from "../text/number.ts";
 import type { EntryFate } from "./fates.ts";
-import type { CallDiff, CallRow, SentItem } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
+import type { CallDiff, SentItem } from "./shapes/one-call.ts";
 
 /** A call and everything it sent. */
 export interface ComparedCall {

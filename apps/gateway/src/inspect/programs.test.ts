@@ -5,7 +5,7 @@ import { cliWorld } from "../testing/cli/world.ts";
 import { PROGRAMS } from "../testing/codex/programs.ts";
 import { codexWorld } from "../testing/codex/world.ts";
 import type { PluginGateway } from "../testing/plugins.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 import { SOURCES } from "./sources.ts";
 
 const SOON = { timeout: 60_000 };

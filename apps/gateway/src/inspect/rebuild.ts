@@ -6,7 +6,7 @@ import { itemsOf, type PlacedItem } from "./describe-items.ts";
 import type { ItemContent } from "./item-contents.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { callId, modelOf } from "./placed-call.ts";
-import type { RebuiltRequest } from "./shapes.ts";
+import type { RebuiltRequest } from "./shapes/one-call.ts";
 
 /** Pure. `contents`: of every item of the call. */
 export function rebuildRequest(

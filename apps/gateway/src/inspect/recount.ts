@@ -1,6 +1,6 @@
 // Says how the tokens of two calls differ where each is counted on a scale of its own.
 import { signed } from "../text/number.ts";
-import type { CallDiff } from "./shapes.ts";
+import type { CallDiff } from "./shapes/one-call.ts";
 
 /** Pure. Nothing where what both have is counted the same. */
 export function describeRecount({

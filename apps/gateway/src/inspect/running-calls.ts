@@ -5,7 +5,7 @@ import { withList } from "./call-walk.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { type PlacedCall, placedCalls } from "./placed-call.ts";
 import type { TurnUnderWay } from "./session-source.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 
 /** A call of the turn under way. */
 export interface RunningCall {

@@ -1,5 +1,5 @@
 // What a call adds to sums of what was sent.
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 
 /**
  * Pure. Of a call without an answer only what its provider counted: what was refused, no model has

@@ -25,7 +25,7 @@ import type { OpenedCall } from "./opened-call.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { NONE_RUNNING, type RunningCall, type RunningCalls, tellRunning } from "./running-calls.ts";
 import { createEntryFinder, type SessionSource, type TurnUnderWay } from "./session-source.ts";
-import type { CallRow, MissingTurn } from "./shapes.ts";
+import type { CallRow, MissingTurn } from "./shapes/calls.ts";
 import { createShownSummaries } from "./shown-summaries.ts";
 
 /** A call on the way through all of them. */

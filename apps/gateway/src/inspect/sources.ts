@@ -2,7 +2,7 @@
 import type { ModelCallReport, ReportItem } from "@clew/engine-core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { shareOut } from "../reports/share-out.ts";
-import type { SourceTokens } from "./shapes.ts";
+import type { SourceTokens } from "./shapes/calls.ts";
 
 export type Source = Exclude<keyof SourceTokens, "total">;
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Usage } from "../costs/usage.ts";
 import { clew } from "../testing/command.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
-import { type CallPage, CallPageSchema } from "./shapes.ts";
+import { type CallPage, CallPageSchema } from "./shapes/calls.ts";
 
 const LONG = "The tide was high and the harbour full of boats. ".repeat(200);
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };

@@ -4,7 +4,8 @@ import type { EntryFate } from "./fates.ts";
 import { AS_ESTIMATED, describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import type { CallRow, EntryTrace } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
+import type { EntryTrace } from "./shapes/entries.ts";
 
 /** `name`: its id, or its number in the newest call, which one that left has not. */
 export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {

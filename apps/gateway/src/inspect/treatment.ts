@@ -5,7 +5,7 @@ import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
-import type { EntryMark } from "./shapes.ts";
+import type { EntryMark } from "./shapes/entries.ts";
 import type { RecordedForm } from "./stored-message.ts";
 
 /** What the transcript and the report say of one sent message. */

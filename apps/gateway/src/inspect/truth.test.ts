@@ -6,13 +6,9 @@ import { expect, it } from "vitest";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { startServedGateway, writePlugin } from "../testing/plugins.ts";
-import {
-  CallPageSchema,
-  EntryPageSchema,
-  type EntryRow,
-  type RebuiltRequest,
-  RebuiltRequestSchema,
-} from "./shapes.ts";
+import { CallPageSchema } from "./shapes/calls.ts";
+import { EntryPageSchema, type EntryRow } from "./shapes/entries.ts";
+import { type RebuiltRequest, RebuiltRequestSchema } from "./shapes/one-call.ts";
 
 /** Does to each reply and result what is said of its number: leave it out, cut it, or blank it. */
 const carelessCode = (fates: readonly string[]) => `

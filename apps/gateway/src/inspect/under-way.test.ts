@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
+import { CallPageSchema } from "./shapes/calls.ts";
+import { EntryPageSchema } from "./shapes/entries.ts";
 import {
   CallDiffSchema,
-  CallPageSchema,
   CallViewSchema,
-  EntryPageSchema,
   ItemTextSchema,
   RebuiltRequestSchema,
-} from "./shapes.ts";
+} from "./shapes/one-call.ts";
 
 async function heldInspector() {
   const { config, asked } = await heldModel();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startTestGateway } from "../testing/gateway.ts";
-import type { EntryRow } from "./shapes.ts";
+import type { EntryRow } from "./shapes/entries.ts";
 
 const WORDS = "the tide comes in and goes out again. ".repeat(80);
 

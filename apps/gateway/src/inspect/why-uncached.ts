@@ -1,6 +1,6 @@
 // Says why not all of a call came from the cache of its provider.
 import { whyBroke } from "../models/describe-cache.ts";
-import type { CallRow } from "./shapes.ts";
+import type { CallRow } from "./shapes/calls.ts";
 
 /** Pure. Null: nothing is missing. After a pause what changed before the call is a cause, too. */
 export function whyUncached({ cache, waste }: Pick<CallRow, "cache" | "waste">): string | null {

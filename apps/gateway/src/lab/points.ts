@@ -3,7 +3,7 @@ import type { TurnReport } from "@clew/engine-core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import type { Prices } from "../costs/prices.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
-import type { CallRow } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes/calls.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import type { ReplayWatch } from "../replay/run-replay.ts";

@@ -12,7 +12,7 @@ import type { Host, Replacement } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
 import type { SessionSource } from "../inspect/session-source.ts";
-import type { CallRow } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes/calls.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { promptTimes } from "../replay/player.ts";

@@ -1,12 +1,8 @@
 // The shapes in which a gateway tells what another engine would have sent.
 import { z } from "zod";
 import { Dollars, Tokens } from "../inspect/amounts.ts";
-import {
-  CallMarkSchema,
-  CostSchema,
-  FateCountsSchema,
-  SourceTokensSchema,
-} from "../inspect/shapes.ts";
+import { CallMarkSchema, CostSchema, SourceTokensSchema } from "../inspect/shapes/calls.ts";
+import { FateCountsSchema } from "../inspect/shapes/entries.ts";
 import { SMALLEST_WINDOW } from "../inspect/smallest-window.ts";
 
 /** One recorded call as it would have been made by another engine or into another window. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { addCosts } from "../costs/cost.ts";
-import type { CallRow } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes/calls.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";

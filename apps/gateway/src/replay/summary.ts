@@ -1,7 +1,8 @@
 // Sums up a replay in totals and a table.
 import { addCosts, type Cost } from "../costs/cost.ts";
 import { dollarsText } from "../costs/describe.ts";
-import type { CallRow, FateCounts } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes/calls.ts";
+import type { FateCounts } from "../inspect/shapes/entries.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted } from "../text/number.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";

@@ -1,7 +1,7 @@
 // Makes a session of short turns whose reports a test may damage.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CallPageSchema } from "../inspect/shapes.ts";
+import { CallPageSchema } from "../inspect/shapes/calls.ts";
 import { clew } from "./command.ts";
 import { startTestGateway } from "./gateway.ts";
 

@@ -1,6 +1,6 @@
 // Says why a column of the inspector has nothing to show, and what to do about it.
 import { describeMissing } from "../../src/inspect/describe-missing.ts";
-import type { MissingTurn } from "../../src/inspect/shapes.ts";
+import type { MissingTurn } from "../../src/inspect/shapes/calls.ts";
 import {
   callBefore,
   callShown,

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
-import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallDiff, SentItem } from "../../src/inspect/shapes/one-call.ts";
 import { signed } from "../../src/text/number.ts";
 import { type ChangeRow, planChanges } from "./changes.ts";
 import { isLinked, type Link, NO_LINK } from "./links.ts";

@@ -8,7 +8,8 @@ import {
 } from "../../src/conversation/format.ts";
 import { ownDollars } from "../../src/inspect/cost-with-sides.ts";
 import { describeRecount } from "../../src/inspect/recount.ts";
-import type { CallDiff, Cost, SentItem } from "../../src/inspect/shapes.ts";
+import type { Cost } from "../../src/inspect/shapes/calls.ts";
+import type { CallDiff, SentItem } from "../../src/inspect/shapes/one-call.ts";
 import { whyUncached } from "../../src/inspect/why-uncached.ts";
 import { signed } from "../../src/text/number.ts";
 

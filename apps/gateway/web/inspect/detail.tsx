@@ -1,7 +1,8 @@
 // What is open beside a call, in full.
 
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
-import type { CallDiff, CallView, EntryRow } from "../../src/inspect/shapes.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
+import type { CallDiff, CallView } from "../../src/inspect/shapes/one-call.ts";
 import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import { EntryWay } from "./entry-way.tsx";

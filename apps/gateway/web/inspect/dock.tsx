@@ -2,7 +2,8 @@
 import { memo } from "preact/compat";
 import type { Usage } from "../../src/costs/usage.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
-import type { CallPage, CallRow, CallView, Proof } from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { CallView, Proof } from "../../src/inspect/shapes/one-call.ts";
 import type { WhatIf } from "../../src/lab/shapes.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { CompactionPanel } from "./compaction-panel.tsx";

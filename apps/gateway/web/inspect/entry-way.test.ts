@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { EntryTrace, Fate } from "../../src/inspect/shapes.ts";
+import type { EntryTrace, Fate } from "../../src/inspect/shapes/entries.ts";
 import { planWay } from "./entry-way.tsx";
 
 it("an entry's way says when it left, by what and in which call, and how it came back", () => {

@@ -1,7 +1,7 @@
 // When an entry left the view, by what and in which call, and how it came back.
 import { useState } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
-import type { EntryTrace } from "../../src/inspect/shapes.ts";
+import type { EntryTrace } from "../../src/inspect/shapes/entries.ts";
 import { Pending } from "./detail-parts.tsx";
 import type { InspectApi } from "./inspect-api.ts";
 import { useRead } from "./use-read.ts";

@@ -1,7 +1,7 @@
 // Says in words what became of an entry, who did it and how to get it back.
 
 import { formatCount } from "../../src/conversation/format.ts";
-import type { EntryMark, EntryRow, Fate, FateCounts } from "../../src/inspect/shapes.ts";
+import type { EntryMark, EntryRow, Fate, FateCounts } from "../../src/inspect/shapes/entries.ts";
 
 /** What the list of entries can be narrowed to; "in:ID": those in one summary. */
 export type FateFilter = "all" | FateKind | MarkKind | `in:${string}`;

@@ -2,7 +2,7 @@
 
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import { describeLetGo } from "../../src/inspect/let-go.ts";
-import type { FoundText } from "../../src/inspect/shapes.ts";
+import type { FoundText } from "../../src/inspect/shapes/found-text.ts";
 
 /** Pure. "Said in 1 entry; shown in 610 of 642 calls; in 1 of 2 summaries." */
 export function describeFound({

@@ -3,19 +3,17 @@
 import type { Usage } from "../../src/costs/usage.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
 import { readEvents } from "../../src/http/read-events.ts";
+import type { CallPage } from "../../src/inspect/shapes/calls.ts";
+import type { EntryPage, EntryText, EntryTrace } from "../../src/inspect/shapes/entries.ts";
+import type { FoundText } from "../../src/inspect/shapes/found-text.ts";
 import type {
   CallDiff,
-  CallPage,
   CallView,
-  EntryPage,
-  EntryText,
-  EntryTrace,
-  FoundText,
   ItemPage,
   ItemText,
   Proof,
   SummaryRow,
-} from "../../src/inspect/shapes.ts";
+} from "../../src/inspect/shapes/one-call.ts";
 import type { WhatIfAsk, WhatIfEvent } from "../../src/lab/shapes.ts";
 import { createHttp, sessionPath } from "../http.ts";
 import type { FateFilter } from "./fates.ts";

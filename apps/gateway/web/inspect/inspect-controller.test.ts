@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sumUsage } from "../../src/costs/usage.ts";
-import type { CallPage } from "../../src/inspect/shapes.ts";
+import type { CallPage } from "../../src/inspect/shapes/calls.ts";
 import { createStore } from "../store.ts";
 import { callRow, fates } from "../testing/calls.ts";
 import type { InspectApi } from "./inspect-api.ts";

@@ -1,6 +1,8 @@
 // Reads what the inspector shows, always for the place where the person is by now.
 import { describeMissing } from "../../src/inspect/describe-missing.ts";
-import type { CallPage, CallRow, CallView, EntryRow } from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
+import type { CallView } from "../../src/inspect/shapes/one-call.ts";
 import type { Store } from "../store.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import {

@@ -4,16 +4,9 @@ import type { Usage } from "../../src/costs/usage.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
 import { describeTurn } from "../../src/inspect/describe-turn.ts";
 import { describeLetGo, isLetGo } from "../../src/inspect/let-go.ts";
-import type {
-  CallDiff,
-  CallPage,
-  CallRow,
-  CallView,
-  EntryRow,
-  MissingTurn,
-  Proof,
-  SentItem,
-} from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow, MissingTurn } from "../../src/inspect/shapes/calls.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
+import type { CallDiff, CallView, Proof, SentItem } from "../../src/inspect/shapes/one-call.ts";
 import type { WhatIf } from "../../src/lab/shapes.ts";
 import type { FateFilter } from "./fates.ts";
 import { type Link, NO_LINK } from "./links.ts";

@@ -3,7 +3,9 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { formatCount } from "../../src/conversation/format.ts";
 import { ownDollars } from "../../src/inspect/cost-with-sides.ts";
-import type { CallPage, CallRow, CallView, EntryPage } from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { EntryPage } from "../../src/inspect/shapes/entries.ts";
+import type { CallView } from "../../src/inspect/shapes/one-call.ts";
 import { barriers, hasBrowser, startPageGateway, usePages } from "../testing/browser.ts";
 import { CALLS, inspectedSession, PLANTED } from "../testing/inspected-session.ts";
 

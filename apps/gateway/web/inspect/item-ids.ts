@@ -1,5 +1,5 @@
 // Names the items of calls, and finds what one of them was in the call before.
-import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallDiff, SentItem } from "../../src/inspect/shapes/one-call.ts";
 
 /** "58.3/messages/4". */
 export const idOfItem = (call: string, { part, index }: Pick<SentItem, "part" | "index">): string =>

@@ -7,7 +7,7 @@ import {
 } from "../../src/conversation/format.ts";
 import type { Usage, UsageSum } from "../../src/costs/usage.ts";
 import { sentTokens } from "../../src/inspect/sent-tokens.ts";
-import type { CallPage, CallRow, CallWaste } from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow, CallWaste } from "../../src/inspect/shapes/calls.ts";
 import { shortName } from "../../src/sessions/keys.ts";
 
 export interface LedgerLine {

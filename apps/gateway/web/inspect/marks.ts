@@ -1,6 +1,6 @@
 // The signs of what happened at a call.
 import { MARK_WORDS } from "../../src/inspect/mark-words.ts";
-import type { CallMark } from "../../src/inspect/shapes.ts";
+import type { CallMark } from "../../src/inspect/shapes/calls.ts";
 
 export interface Sign {
   glyph: string;

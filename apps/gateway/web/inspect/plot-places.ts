@@ -1,5 +1,5 @@
 // Says where calls, their columns and their signs stand in a plot.
-import type { CallMark } from "../../src/inspect/shapes.ts";
+import type { CallMark } from "../../src/inspect/shapes/calls.ts";
 import type { TimelinePlan } from "./timeline.ts";
 
 /** A few calls take no more room each than these many would. */

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatCount, formatDollars } from "../../src/conversation/format.ts";
-import type { CallRow } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes/calls.ts";
 import { MARKS } from "./marks.ts";
 import { planColumns, planPlaces, planSigns, planTop } from "./plot-places.ts";
 import type { Metric } from "./sources.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { formatCount } from "../../src/conversation/format.ts";
 import type { Usage } from "../../src/costs/usage.ts";
-import type { CallPage, CallView, FoundText } from "../../src/inspect/shapes.ts";
+import type { CallPage } from "../../src/inspect/shapes/calls.ts";
+import type { FoundText } from "../../src/inspect/shapes/found-text.ts";
+import type { CallView } from "../../src/inspect/shapes/one-call.ts";
 import { hasBrowser, usePages } from "../testing/browser.ts";
 import { inspectedSession, PLANTED } from "../testing/inspected-session.ts";
 import { describeFound } from "./found.ts";

@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import { planRanges } from "../../src/inspect/found-ranges.ts";
-import type { FoundText } from "../../src/inspect/shapes.ts";
+import type { FoundText } from "../../src/inspect/shapes/found-text.ts";
 import { describeFound } from "./found.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Place } from "./place.ts";

@@ -3,7 +3,7 @@ import { Fragment } from "preact";
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
-import type { CallView, SentItem, SummaryRow } from "../../src/inspect/shapes.ts";
+import type { CallView, SentItem, SummaryRow } from "../../src/inspect/shapes/one-call.ts";
 import { describeMark } from "./fates.ts";
 import { type Pages, rowAt } from "./inspect-state.ts";
 import { isLinked, type Link, NO_LINK } from "./links.ts";

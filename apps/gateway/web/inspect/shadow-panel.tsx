@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatNumberOf } from "../../src/conversation/format.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
-import type { CallRow } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes/calls.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { describeShadowed, planShadow } from "./shadow.ts";
 

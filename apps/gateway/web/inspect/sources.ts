@@ -1,5 +1,5 @@
 // What a request consists of, in the order and words in which the page stacks it.
-import type { CallRow, Cost, SourceTokens } from "../../src/inspect/shapes.ts";
+import type { CallRow, Cost, SourceTokens } from "../../src/inspect/shapes/calls.ts";
 
 export interface Band {
   key: string;

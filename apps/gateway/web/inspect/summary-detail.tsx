@@ -1,7 +1,7 @@
 // A summary that stood in a call, with what it covers and what it was made from.
 
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
-import type { CallView } from "../../src/inspect/shapes.ts";
+import type { CallView } from "../../src/inspect/shapes/one-call.ts";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Opened } from "./place.ts";

@@ -1,6 +1,6 @@
 // Says which of the facts that a summary stands for are missing in it.
 import { formatCount } from "../../src/conversation/format.ts";
-import type { SummaryFacts } from "../../src/inspect/shapes.ts";
+import type { SummaryFacts } from "../../src/inspect/shapes/one-call.ts";
 
 const NAMED = 5;
 

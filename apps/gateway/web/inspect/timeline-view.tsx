@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, formatDollars } from "../../src/conversation/format.ts";
 import { describeMissing } from "../../src/inspect/describe-missing.ts";
 import { describeLetGo } from "../../src/inspect/let-go.ts";
-import type { CallRow, MissingTurn } from "../../src/inspect/shapes.ts";
+import type { CallRow, MissingTurn } from "../../src/inspect/shapes/calls.ts";
 import { describeUnreadable, nameMissing } from "./absence.ts";
 import { MARKS } from "./marks.ts";
 import { createPlot, type Plot, type PlotGiven, type PlotHands } from "./plot.ts";

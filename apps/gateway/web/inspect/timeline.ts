@@ -2,7 +2,7 @@
 
 import { formatCount, formatDollars, formatShare } from "../../src/conversation/format.ts";
 import { costWithSides } from "../../src/inspect/cost-with-sides.ts";
-import type { CallMark, CallRow } from "../../src/inspect/shapes.ts";
+import type { CallMark, CallRow } from "../../src/inspect/shapes/calls.ts";
 import { MARKS } from "./marks.ts";
 import { BANDS, type Metric } from "./sources.ts";
 

@@ -1,7 +1,8 @@
 // Everything that was said, and what became of each entry in the call.
 import { memo } from "preact/compat";
 import { formatCount } from "../../src/conversation/format.ts";
-import type { CallRow, EntryRow } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
 import {
   describeFate,
   describeMark,

@@ -1,7 +1,7 @@
 // Lays what a session would have been over what it was, call by call.
 
 import { formatCount, formatNumberOf, formatShare } from "../../src/conversation/format.ts";
-import type { CallRow } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes/calls.ts";
 import { describeCosts } from "../../src/lab/describe-costs.ts";
 import type { PlayedPoint, WhatIf } from "../../src/lab/shapes.ts";
 import type { Metric } from "./sources.ts";

@@ -4,7 +4,8 @@ import { useMemo } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
 import { UNPAID } from "../../src/costs/unpaid.ts";
 import type { Usage } from "../../src/costs/usage.ts";
-import type { CallPage, CallRow, CallView, Proof } from "../../src/inspect/shapes.ts";
+import type { CallPage, CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { CallView, Proof } from "../../src/inspect/shapes/one-call.ts";
 import { familyHeading, planLedger, usageOf } from "./ledger.ts";
 
 export interface WhyPanelProps {

@@ -1,5 +1,6 @@
 // The words for who said something, and the colour of where it comes from.
-import type { EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
+import type { SentItem } from "../../src/inspect/shapes/one-call.ts";
 
 const ROLES: Readonly<Record<string, string>> = {
   user: "person",

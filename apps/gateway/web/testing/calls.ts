@@ -1,5 +1,7 @@
 // Calls of models for tests, named by what matters.
-import type { CallRow, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes/calls.ts";
+import type { EntryRow } from "../../src/inspect/shapes/entries.ts";
+import type { SentItem } from "../../src/inspect/shapes/one-call.ts";
 import type { PlayedPoint } from "../../src/lab/shapes.ts";
 
 const NO_TOKENS = {

@@ -13,18 +13,16 @@ import { MARK_WORDS } from "../../inspect/mark-words.ts";
 import { describePeaks } from "../../inspect/peaks.ts";
 import { describeRecount } from "../../inspect/recount.ts";
 import { sentTokens } from "../../inspect/sent-tokens.ts";
+import type { CallPage, CallRow } from "../../inspect/shapes/calls.ts";
+import type { EntryMark, EntryTrace } from "../../inspect/shapes/entries.ts";
+import type { FoundText } from "../../inspect/shapes/found-text.ts";
 import type {
   CallDiff,
-  CallPage,
-  CallRow,
   CallView,
-  EntryMark,
-  EntryTrace,
-  FoundText,
   Proof,
   SentItem,
   SummaryFacts,
-} from "../../inspect/shapes.ts";
+} from "../../inspect/shapes/one-call.ts";
 import { SOURCES } from "../../inspect/sources.ts";
 import { formatTable } from "../../terminal/table.ts";
 import { counted, number, signed } from "../../text/number.ts";
