@@ -3,6 +3,7 @@ import { GatewayConfigSchema } from "../apps/gateway/src/config/gateway.ts";
 import type { Gateway } from "../apps/gateway/src/gateway.ts";
 import { createCallers } from "../apps/gateway/src/http/access/caller.ts";
 import { createApp } from "../apps/gateway/src/http/app.ts";
+import { silentLog } from "../apps/gateway/src/log/silent.ts";
 
 export interface HttpRoute {
   /** "ALL" for one that answers every method. */
@@ -17,7 +18,7 @@ export function httpRoutes(): HttpRoute[] {
   const app = createApp({
     // Registering routes asks nothing of it.
     gateway: {} as Gateway,
-    log: { info: () => {}, warn: () => {}, error: () => {} },
+    log: silentLog,
     port: () => 1,
     page: new Map(),
     version: "0.0.0",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createEngineRegistry, type EngineGuard } from "@clew/engine-core";
 import { createLegacyEngine } from "@clew/legacy-engine";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import { readPluginFiles } from "../../../gateway/src/plugins/find/manifest.ts";
 import { loadIsolated } from "../../../gateway/src/plugins/isolate/isolated.ts";
 import { type LoadContext, loadPlugin } from "../../../gateway/src/plugins/load/load-plugin.ts";
@@ -29,7 +30,7 @@ const CODE = `export default { id: "bench", register(api) {
   }));
 } };`;
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
+const log = silentLog;
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 interface Prepared {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ContextEngine } from "@clew/plugin-sdk/core";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import { bundledPlugins } from "../../../gateway/src/plugins/find/bundled.ts";
 import { loadGeneration } from "../../../gateway/src/plugins/generation.ts";
 import { provideStateDir } from "../../../gateway/src/plugins/load/state-dir.ts";
@@ -20,7 +21,6 @@ export interface BundledEngine {
 }
 
 const ENGINE = "lossless";
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** `summaries`: its setting. */
 export async function openBundledEngine(summaries: string): Promise<BundledEngine> {
@@ -33,9 +33,9 @@ export async function openBundledEngine(summaries: string): Promise<BundledEngin
   const { engines, tools } = await loadGeneration({
     ...{ home, plugins, bundled: bundledPlugins(), reservedTools: [] },
     context: {
-      ...{ home, mode: "full", generation: 0, log: silent, config: () => ({ plugins }) },
+      ...{ home, mode: "full", generation: 0, log: silentLog, config: () => ({ plugins }) },
       complete: () => Promise.reject(new Error("There is no model here.")),
-      strays: createStrays(silent),
+      strays: createStrays(silentLog),
     },
   });
   const owned = engines.find(({ engineId }) => engineId === ENGINE)!;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AgentMessage, ContextEngine } from "@clew/plugin-sdk/core";
 import { messageId } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import { bundledPlugins } from "../../../gateway/src/plugins/find/bundled.ts";
 import { loadGeneration } from "../../../gateway/src/plugins/generation.ts";
 import { provideStateDir } from "../../../gateway/src/plugins/load/state-dir.ts";
@@ -24,7 +25,6 @@ export interface EngineChoice {
 
 const SESSION = { sessionId: "bench", sessionKey: "agent:main:bench" };
 const GREP = "lcm_grep";
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Loads the plugin; its engine is made later, for a process that comes back has loaded it too. */
 export async function loadEngine(
@@ -43,9 +43,9 @@ export async function loadEngine(
     bundled: bundledPlugins(),
     reservedTools: [],
     context: {
-      ...{ home, mode: "full", generation: 0, log: silent, config: () => ({ plugins }) },
+      ...{ home, mode: "full", generation: 0, log: silentLog, config: () => ({ plugins }) },
       complete: async () => ({ text: "A short summary of what was said." }) as never,
-      strays: createStrays(silent),
+      strays: createStrays(silentLog),
     },
   });
   const owned = engines.find((engine) => engine.engineId === engineId);

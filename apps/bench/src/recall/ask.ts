@@ -8,6 +8,7 @@ import { textOf } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import { startPlugins } from "../../../gateway/src/plugins/start.ts";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
 import type { FactKind, FactPlan, FactQuestion } from "./facts.ts";
@@ -38,14 +39,12 @@ export interface Asked {
   tokens: number;
 }
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 /** One session of a gateway, talked to without its server. */
 async function openSession(home: string, config: Record<string, unknown>, signal: AbortSignal) {
   const environment = readEnvironment({ CLEW_HOME: home });
   const loaded = checkConfigText(JSON.stringify(config), "clew.json");
-  const plugins = await startPlugins({ environment, loaded, log: silent });
-  const host = composeHost({ environment, loaded, log: silent, plugins });
+  const plugins = await startPlugins({ environment, loaded, log: silentLog });
+  const host = composeHost({ environment, loaded, log: silentLog, plugins });
   const session = await createSessionStore({ home }).open({ key: "facts", cwd: home });
   let state = createSessionState();
   return {

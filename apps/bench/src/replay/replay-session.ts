@@ -10,6 +10,7 @@ import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import type { AnswerRequest, Host } from "../../../gateway/src/host/host.ts";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import { OFFLINE_MODEL } from "../../../gateway/src/models/resolve.ts";
 import { createPluginTools } from "../../../gateway/src/plugins/offer/tools.ts";
 import { startPlugins } from "../../../gateway/src/plugins/start.ts";
@@ -59,15 +60,13 @@ export interface ReplayOutcome {
   engine: string;
 }
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 export async function replaySession(request: ReplayRequest): Promise<ReplayOutcome> {
   const { script, model, signal } = request;
   const home = await mkdtemp(join(tmpdir(), "clew-bench-"));
   const environment = readEnvironment({ CLEW_HOME: home });
   const loaded = checkConfigText(JSON.stringify(request.config), "clew.json");
-  const plugins = await startPlugins({ environment, loaded, log: silent });
-  const host = composeHost({ environment, loaded, log: silent, plugins });
+  const plugins = await startPlugins({ environment, loaded, log: silentLog });
+  const host = composeHost({ environment, loaded, log: silentLog, plugins });
   try {
     const session = await createSessionStore({ home }).open({
       key: "replay",
@@ -76,7 +75,7 @@ export async function replaySession(request: ReplayRequest): Promise<ReplayOutco
     const { agentId, sessionId } = session.session;
     const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
     try {
-      const engineTools = createPluginTools({ log: silent, runAs: plugins.runAs })({
+      const engineTools = createPluginTools({ log: silentLog, runAs: plugins.runAs })({
         ...{ base: NO_TOOLS, tools: plugins.tools() },
       });
       const watched = watch(host, { session, engineTools }, request);

@@ -18,6 +18,7 @@ import {
   placeEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import { silentLog } from "../../../gateway/src/log/silent.ts";
 import {
   type BenchCase,
   type CaseResult,
@@ -34,7 +35,6 @@ const caseName = (messages: number, copies = false) =>
  */
 const MOST_FOR_LENGTH = 3;
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 function memoryTranscript(messages: number): TranscriptPort & { cut(): void } {
@@ -109,7 +109,7 @@ async function prepare(messages: number, copies: boolean): Promise<PreparedCase>
   const transcript = memoryTranscript(messages);
   const registry = createEngineRegistry({
     fallback: () => createLegacyEngine(),
-    log: silent,
+    log: silentLog,
     clock,
   });
   if (copies)
@@ -132,7 +132,7 @@ async function prepare(messages: number, copies: boolean): Promise<PreparedCase>
       repairPairing: (input) => ({ messages: input.messages, changes: [] }),
       prepareOutbound: (input) => ({ messages: input.messages, changes: [] }),
     },
-    log: silent,
+    log: silentLog,
     clock,
     ids: {
       next: () => `id-${ids++}`,

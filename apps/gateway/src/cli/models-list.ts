@@ -1,5 +1,6 @@
 // Runs `clew models list`, which tells what is known of every model.
 import { loadConfig } from "../config/load.ts";
+import { silentLog } from "../log/silent.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { type ListedModel, listModels } from "../models/list-models.ts";
 import { createModelRests } from "../models/model-rests.ts";
@@ -9,8 +10,6 @@ import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 /** Asks no network. `filter`: part of the names wanted. Exit code 1 when no name holds it. */
 export async function modelList(
   filter: string | undefined,
@@ -18,7 +17,7 @@ export async function modelList(
   { environment, output }: Shell,
 ): Promise<number> {
   const { config } = await loadConfig(environment.configFile);
-  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const rests = createModelRests({ home: environment.home, log: silentLog }).all();
   const wanted = (filter ?? "").toLowerCase();
   const models = listModels({ config, environment, rests, now: Date.now() }).filter(({ name }) =>
     name.toLowerCase().includes(wanted),

@@ -2,6 +2,7 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { modelChains } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
+import { silentLog } from "../log/silent.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { createModelRests } from "../models/model-rests.ts";
@@ -15,13 +16,11 @@ import { formatTable } from "../terminal/table.ts";
 import { nearestName } from "../text/nearest.ts";
 import { number } from "../text/number.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 export function modelWindows(
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): number {
-  const models = createModelWindows({ home: environment.home, log: silent }).all();
+  const models = createModelWindows({ home: environment.home, log: silentLog }).all();
   const rows = Object.entries(models).map(([name, { tokens, at }]) => [
     printable(name),
     number(tokens),
@@ -39,7 +38,9 @@ export async function forgetWindow(
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const forgotten = await createModelWindows({ home: environment.home, log: silent }).forget(name);
+  const forgotten = await createModelWindows({ home: environment.home, log: silentLog }).forget(
+    name,
+  );
   if (json) output.json({ model: name, forgotten });
   else
     output.line(
@@ -58,7 +59,7 @@ export async function modelStatus(
   { environment, output }: Shell,
 ): Promise<number> {
   const { config } = await loadConfig(environment.configFile);
-  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const rests = createModelRests({ home: environment.home, log: silentLog }).all();
   const now = Date.now();
   const rows = modelChains(config, environment.home).flatMap(({ agent, models }) => {
     const { order } = planChain(models, rests, now);
@@ -103,7 +104,7 @@ async function whyUnknown(
 ): Promise<string | undefined> {
   const { config } = await loadConfig(environment.configFile);
   const asked = modelChains(config, environment.home).flatMap(({ models }) => models);
-  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const rests = createModelRests({ home: environment.home, log: silentLog }).all();
   const known = [...new Set([...asked, ...Object.keys(rests)])];
   if (known.includes(name) || restOf(rests, name, Date.now()) !== undefined) return undefined;
   const nearest = nearestName(name, known);
@@ -119,7 +120,7 @@ export async function retryModel(
 ): Promise<number> {
   const unknown = await whyUnknown(name, environment);
   if (unknown !== undefined) throw new ContextEngineError("REQUEST_INVALID", unknown);
-  const ended = createModelRests({ home: environment.home, log: silent }).end(name);
+  const ended = createModelRests({ home: environment.home, log: silentLog }).end(name);
   if (json) output.json({ model: name, ended });
   else
     output.line(

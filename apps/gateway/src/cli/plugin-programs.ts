@@ -6,6 +6,7 @@ import { type Command, CommanderError } from "commander";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
+import { silentLog } from "../log/silent.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../plugins/find/discover.ts";
 import { MANIFEST_FILE } from "../plugins/find/manifest.ts";
@@ -64,7 +65,7 @@ export async function runPluginProgram(
 
 /** A line each, under a title; "": no plugin has a command, or the settings cannot be read. */
 export async function listPluginPrograms({ environment }: Shell): Promise<string> {
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const log = silentLog;
   const loaded = await loadConfig(environment.configFile).catch(() => undefined);
   if (loaded === undefined) return "";
   const files = stampsOf(filesOf(environment, loaded));

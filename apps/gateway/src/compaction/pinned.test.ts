@@ -9,6 +9,7 @@ import { systemClock } from "../clock.ts";
 import { composeHost } from "../compose.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
+import { silentLog } from "../log/silent.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { temporaryHome } from "../testing/home.ts";
 
@@ -19,7 +20,6 @@ const MODEL = {
   contextWindow: 16_000,
   maxOutputTokens: 2_000,
 };
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Keeps what it is sent; says `words` words. */
 function listener(words: () => number): ModelPort & { calls: ModelCall[] } {
@@ -67,7 +67,7 @@ describe("random compactions", () => {
     const host = composeHost({
       environment: readEnvironment({ CLEW_HOME: home }),
       loaded: checkConfigText("{}", "clew.json"),
-      log: silent,
+      log: silentLog,
     });
     onTestFinished(() => host.close());
     const store = createSessionStore({ home });

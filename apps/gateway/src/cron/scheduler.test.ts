@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLocalJobs } from "../jobs/local-jobs.ts";
+import { silentLog } from "../log/silent.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { type Job, NEW_STATE } from "./job.ts";
 import { createJobFiles } from "./job-files.ts";
@@ -12,7 +13,6 @@ import { createScheduler, type JobOutcome } from "./scheduler.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 2, 28, 12);
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 const jobOf = (given: Partial<Job> = {}): Job => ({
   ...{ v: 1, id: "j1", session: "agent:main:cron:j1", message: "look", kind: "cron" },
@@ -37,7 +37,7 @@ function schedulerIn(
   };
   const files = given.files ?? createJobFiles(home);
   const scheduler = createScheduler({
-    ...{ store: files, jobs: createLocalJobs({ log: silent }), log: silent },
+    ...{ store: files, jobs: createLocalJobs({ log: silentLog }), log: silentLog },
     ...{ clock: { now: () => clock.now }, lookMs: 3_600_000 },
     run: given.run ?? run,
   });

@@ -8,6 +8,7 @@ import {
   whyNoPostgres,
 } from "../../../../packages/store-postgres/src/testing/shared.ts";
 import type { Jobs, RunWork, Work } from "../jobs/jobs.ts";
+import { silentLog } from "../log/silent.ts";
 import { createJobRows, type SharedJobStore } from "../storage/postgres/job-rows.ts";
 import { POSTGRES_PORTS } from "../storage/postgres/ports.ts";
 import type { Job } from "./job.ts";
@@ -16,7 +17,6 @@ import { createScheduler, type JobOutcome, type Scheduler } from "./scheduler.ts
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 2, 28, 12);
 const FOREVER = { writes: Number.POSITIVE_INFINITY, isDone: true };
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** What several gateways share: what one of them did when it died is given to another. */
 class SharedQueue {
@@ -125,7 +125,14 @@ describe.skipIf(whyNoPostgres() !== null)(
       };
       const gateway: Gateway = {
         scheduler: createScheduler({
-          ...{ store, jobs, log: silent, clock: { now: () => clock.now }, lookMs: 3_600_000, run },
+          ...{
+            store,
+            jobs,
+            log: silentLog,
+            clock: { now: () => clock.now },
+            lookMs: 3_600_000,
+            run,
+          },
         }),
       };
       queue.living.add(gateway);

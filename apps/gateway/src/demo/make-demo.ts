@@ -1,7 +1,7 @@
 // Makes the demo session by playing its story through a host of its own.
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { LogPort, ToolPort, TurnReport } from "@clew/engine-core";
+import type { ToolPort, TurnReport } from "@clew/engine-core";
 import type { ContextEngine } from "@clew/plugin-sdk/core";
 import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
@@ -9,6 +9,7 @@ import type { Environment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import type { Prices } from "../costs/prices.ts";
 import type { AnswerRequest, Host } from "../host/host.ts";
+import { silentLog } from "../log/silent.ts";
 import { withSessionTools } from "../recall/session-tools.ts";
 import { countedIds } from "../replay/counted-ids.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
@@ -44,8 +45,6 @@ export interface DemoRequest {
   endsAt: number;
 }
 
-const SILENT: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
-
 export interface MadeDemo extends ReplayResult {
   /** Calls besides those that were answered. */
   refused: number;
@@ -78,7 +77,7 @@ async function playStory(
     environment: { ...environment, home, configFile: join(home, "clew.json") },
     loaded: checkConfigText(JSON.stringify(CONFIG), "clew.json"),
     // What goes wrong in it was planted.
-    log: SILENT,
+    log: silentLog,
     ownEngines: { [FAULTY_ENGINE]: faultyEngine },
   });
   const { model, prices } = host.model(DEMO_AGENT);

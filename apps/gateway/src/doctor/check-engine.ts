@@ -11,6 +11,7 @@ import { checkConfigText, type LoadedConfig, readConfigText } from "../config/lo
 import type { Config } from "../config/schema.ts";
 import { DEMO_AGENT, demoState } from "../demo/demo-place.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
+import { silentLog } from "../log/silent.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
@@ -135,7 +136,7 @@ async function inspectOffline(
     text: `${why}; checked as a start would load it`,
   };
   // What plugins have to say is in their records.
-  const plugins = await startPlugins({ environment, loaded, log: silent });
+  const plugins = await startPlugins({ environment, loaded, log: silentLog });
   const slotsAndPlugins = () =>
     pluginFindings(plugins.records(), loaded.config.plugins, {
       ownerOf: plugins.ownerOf,
@@ -187,10 +188,8 @@ const unlessSame = (others: readonly Finding[], { store }: EngineStatus): Findin
 
 const toolsOf = (plugins: readonly PluginRecord[]) => plugins.flatMap(({ tools }) => tools);
 
-const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
-
 const ownersOf = (home: string) => (engineId: string) =>
-  recallRecords(home, silent).engines[engineId];
+  recallRecords(home, silentLog).engines[engineId];
 
 /** The list of installs is read leniently everywhere else. */
 function checkRecords(home: string): Finding[] {
@@ -204,7 +203,12 @@ function checkRecords(home: string): Finding[] {
 }
 
 const atHand = (home: string, { plugins }: Pick<Config, "plugins">): PluginAtHand[] =>
-  pluginsAtHand({ home, plugins, records: recallRecords(home, silent), bundled: bundledPlugins() });
+  pluginsAtHand({
+    home,
+    plugins,
+    records: recallRecords(home, silentLog),
+    bundled: bundledPlugins(),
+  });
 
 async function removeStaleSlots(
   { home, configFile }: Environment,

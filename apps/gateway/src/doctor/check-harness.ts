@@ -6,12 +6,12 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { type Harness, whyNotAsked } from "../harness/harness.ts";
 import { createHarnesses, harnessLoaders } from "../harness/harnesses.ts";
+import { silentLog } from "../log/silent.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { resolveModel } from "../models/resolve.ts";
 import { printable } from "../terminal/output.ts";
 import type { Finding } from "./finding.ts";
 
-const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 const subject = "harness";
 
 /** Nothing where the gateway runs all turns itself. */
@@ -24,7 +24,7 @@ export async function checkHarnesses(
   agents.delete(EMBEDDED_HARNESS);
   if (agents.size === 0) return [];
   const harnesses = createHarnesses(harnessLoaders(config.harness), {
-    ...{ home, log: QUIET },
+    ...{ home, log: silentLog },
     env: environment.forCommands({ settings: raw, named: [] }),
   });
   try {

@@ -3,6 +3,7 @@ import { agentSettings, defaultAgentId, modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { silentLog } from "../log/silent.ts";
 import { describeRest } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { createModelRests } from "../models/model-rests.ts";
@@ -10,14 +11,12 @@ import { isLeftAlone } from "../models/plan-rest.ts";
 import { resolveModel } from "../models/resolve.ts";
 import type { Finding } from "./finding.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 export function checkModelChains(
   environment: Environment,
   { config }: Pick<LoadedConfig, "config">,
   now = Date.now(),
 ): Finding[] {
-  const rests = createModelRests({ home: environment.home, log: silent }).all();
+  const rests = createModelRests({ home: environment.home, log: silentLog }).all();
   const chains = modelChains(config, environment.home).map(({ models }) => models);
   const named = namesIn(config, chains);
   return [

@@ -1,12 +1,12 @@
 // Says which windows were learned from providers' refusals.
+
+import { silentLog } from "../log/silent.ts";
 import { createModelWindows } from "../models/model-windows.ts";
 import { number } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-
 export function checkModelWindows(home: string): Finding[] {
-  return Object.entries(createModelWindows({ home, log: silent }).all()).map(
+  return Object.entries(createModelWindows({ home, log: silentLog }).all()).map(
     ([model, { tokens, at }]) => ({
       level: "note",
       code: "learned-window",

@@ -1,12 +1,11 @@
 // Says how far token estimates were off for the default agent's model.
 import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { silentLog } from "../log/silent.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import { createTokenRatios } from "../models/token-ratios.ts";
 import { counted } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
-
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
  * Nothing for a model that cannot be resolved, which is another finding, or
@@ -24,7 +23,7 @@ export async function checkTokenEstimates(
   } catch {
     return [];
   }
-  const { ratio, samples } = await createTokenRatios({ home, log: silent }).ratio(
+  const { ratio, samples } = await createTokenRatios({ home, log: silentLog }).ratio(
     defaultAgentId(config),
     name,
   );

@@ -2,12 +2,12 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { silentLog } from "../log/silent.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
-const read = (workspace: string) => readWorkspaceInstructions(workspace, silent);
+const read = (workspace: string) => readWorkspaceInstructions(workspace, silentLog);
 
 describe("the workspace's instructions", () => {
   it("stand byte for byte in every request, named in what the model saw", async () => {
@@ -57,7 +57,7 @@ describe("the workspace's instructions", () => {
       await mkdir(workspace);
       await make(join(workspace, "AGENTS.md"));
       const warnings: string[] = [];
-      const log = { ...silent, warn: (line: string) => void warnings.push(line) };
+      const log = { ...silentLog, warn: (line: string) => void warnings.push(line) };
       expect(await readWorkspaceInstructions(workspace, log)).toBeUndefined();
       expect(warnings).toEqual([expect.stringContaining(reason)]);
     }

@@ -1,6 +1,7 @@
 // The process in which sessions are played beside a gateway.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { readEnvironment } from "../config/environment.ts";
+import { silentLog } from "../log/silent.ts";
 import { dieWithParent } from "../plugins/isolate/die-with-parent.ts";
 import type { LabOrder, LabSettings, LabTold, PlayOrder } from "./lab-order.ts";
 import { createShadowPlayer, type ShadowPlayer } from "./shadow-player.ts";
@@ -9,8 +10,6 @@ import { runWhatIf } from "./what-if.ts";
 // Whoever started it ends it, also where a terminal or a supervisor tells all processes at once.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 dieWithParent(process.ppid);
-
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
 const tell = (told: LabTold) => void process.send?.(told);
 
@@ -27,7 +26,7 @@ let player: ShadowPlayer | undefined;
 async function work(order: LabOrder): Promise<void> {
   if (order.kind === "what-if") return playOnce(order);
   if (order.kind === "settings") {
-    player = createShadowPlayer({ ...placeOf(order), records: order.records, log: SILENT });
+    player = createShadowPlayer({ ...placeOf(order), records: order.records, log: silentLog });
     return;
   }
   await player!.play(order.job, () => tell({ type: "turn" }));
@@ -44,7 +43,7 @@ async function playOnce({ session, ask, place, ...settings }: PlayOrder): Promis
   const onProgress = (progress: { turn: number; turns: number; calls: number }) =>
     tell({ type: "progress", ...progress });
   const whatIf = await runWhatIf({
-    ...{ ...placeOf(settings), log: SILENT, session, ask, place, onProgress, signal },
+    ...{ ...placeOf(settings), log: silentLog, session, ask, place, onProgress, signal },
   });
   tell({ type: "done", whatIf });
 }

@@ -2,10 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCallReport, TurnReport } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
+import { silentLog } from "../log/silent.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { createModelRests, restsAfter } from "./model-rests.ts";
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
+const log = silentLog;
 const NOW = Date.UTC(2026, 10, 22);
 const report = (more: Partial<TurnReport>) =>
   ({

@@ -4,12 +4,13 @@ import type { TurnReport } from "@clew/engine-core";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { StatusFacts } from "../commands/status.ts";
+import { silentLog } from "../log/silent.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { createModelWindows, namedIn } from "./model-windows.ts";
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
+const log = silentLog;
 const now = () => Date.UTC(2026, 10, 22);
 const known = () => 32_000;
 const report = (...windows: (number | undefined)[]) =>

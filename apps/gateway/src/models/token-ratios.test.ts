@@ -7,12 +7,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { composeHost } from "../compose.ts";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
+import { silentLog } from "../log/silent.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { createTokenRatios, learnFrom } from "./token-ratios.ts";
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const MODEL = "test/listener";
 
 /** A turn with one call of `estimated` tokens for which the provider counted `measured`. */
@@ -40,11 +40,11 @@ const report = (estimated: number, measured: number, error: string | null = null
 describe("the token ratio of a model", () => {
   it("is learned per agent and model, bounded, and there again after a restart", async () => {
     const home = await temporaryHome();
-    const ratios = createTokenRatios({ home, log: silent });
+    const ratios = createTokenRatios({ home, log: silentLog });
     expect(await ratios.ratio("main", MODEL)).toEqual({ ratio: 1, samples: 0 });
     await ratios.learn("main", report(1_000, 1_400));
     await ratios.learn("other", report(1_000, 9_000));
-    const again = createTokenRatios({ home, log: silent });
+    const again = createTokenRatios({ home, log: silentLog });
     expect(await again.ratio("main", MODEL)).toEqual({ ratio: 1.4, samples: 1 });
     expect(await again.ratio("other", MODEL)).toEqual({ ratio: 4, samples: 1 });
     expect(await again.ratio("main", "test/other")).toEqual({ ratio: 1, samples: 0 });
@@ -53,7 +53,7 @@ describe("the token ratio of a model", () => {
   it("is not moved by calls that failed or are small, nor written for next to nothing", async () => {
     const home = await temporaryHome();
     const file = join(home, "agents/main/token-ratios.json");
-    const ratios = createTokenRatios({ home, log: silent });
+    const ratios = createTokenRatios({ home, log: silentLog });
     await ratios.learn("main", report(1_000, 1_400, "overflow"));
     await ratios.learn("main", report(100, 140));
     await expect(readFile(file)).rejects.toThrow("ENOENT");
@@ -88,14 +88,14 @@ describe("the token ratio of a model", () => {
     const warnings: string[] = [];
     const ratios = createTokenRatios({
       home,
-      log: { ...silent, warn: (line) => void warnings.push(line) },
+      log: { ...silentLog, warn: (line) => void warnings.push(line) },
     });
     await ratios.learn("main", report(1_000, 1_400));
     await writeFile(
       join(home, "agents/main/token-ratios.json"),
       '{"v":1,"models":{"test/listener":{"ratio":99,"samples":1}}}',
     );
-    expect(await createTokenRatios({ home, log: silent }).ratio("main", MODEL)).toEqual({
+    expect(await createTokenRatios({ home, log: silentLog }).ratio("main", MODEL)).toEqual({
       ratio: 1,
       samples: 0,
     });
@@ -119,7 +119,7 @@ describe("the token ratio of a model", () => {
     const host = composeHost({
       environment: readEnvironment({ CLEW_HOME: home }),
       loaded,
-      log: silent,
+      log: silentLog,
     });
     onTestFinished(() => host.close());
     const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
@@ -128,7 +128,7 @@ describe("the token ratio of a model", () => {
       host.answer({ transcript: session, state: createSessionState(), prompt: { content } });
     const first = await say("river stone ".repeat(800));
     expect(first.report.budget).not.toHaveProperty("tokenRatio");
-    const { ratio } = await createTokenRatios({ home, log: silent }).ratio(
+    const { ratio } = await createTokenRatios({ home, log: silentLog }).ratio(
       "main",
       first.report.model.resolved,
     );

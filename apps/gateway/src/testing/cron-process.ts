@@ -5,13 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createJobFiles } from "../cron/job-files.ts";
 import { createScheduler } from "../cron/scheduler.ts";
 import { createLocalJobs } from "../jobs/local-jobs.ts";
+import { silentLog } from "../log/silent.ts";
 
 const [home, startedAt] = process.argv.slice(2) as [string, string];
 const SPEED = 3_000;
-const quiet = { info: () => {}, warn: () => {}, error: () => {} };
 const files = createJobFiles(home);
 const scheduler = createScheduler({
-  ...{ store: files, jobs: createLocalJobs({ log: quiet }), log: quiet, lookMs: 10 },
+  ...{ store: files, jobs: createLocalJobs({ log: silentLog }), log: silentLog, lookMs: 10 },
   clock: { now: () => Number(startedAt) + (Date.now() - Number(startedAt)) * SPEED },
   async run({ id }) {
     const { run } = await files.state(id);

@@ -2,12 +2,13 @@
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway } from "../create-gateway.ts";
+import { silentLog } from "../log/silent.ts";
 import { startPlugins } from "../plugins/start.ts";
 
 const [home = "", config = "", turns = ""] = process.argv.slice(2);
 const environment = readEnvironment({ CLEW_HOME: home });
 const loaded = checkConfigText(config, environment.configFile);
-const log = { info: () => {}, warn: () => {}, error: () => {} };
+const log = silentLog;
 const plugins = await startPlugins({ environment, loaded, log });
 const gateway = createGateway({ environment, loaded, log, plugins });
 process.stdout.write("started\n");

@@ -5,6 +5,7 @@ import { agentSettings, defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Config } from "../../config/schema.ts";
 import { findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { silentLog } from "../../log/silent.ts";
 import { listModels } from "../../models/list-models.ts";
 import { createModelRests } from "../../models/model-rests.ts";
 import type { PluginRecord } from "../../plugins/load/record.ts";
@@ -41,7 +42,7 @@ export async function openPort(
     mainSession: config.session.mainKey,
     keyOf: async (name) => parseSessionName(await sessionTyped(environment, name), agentId)?.key,
     models: async () => {
-      const rests = createModelRests({ home: environment.home, log: silent }).all();
+      const rests = createModelRests({ home: environment.home, log: silentLog }).all();
       return listModels({ config, environment, rests, now: Date.now() }).map(({ name }) =>
         // Any name may follow, and a person types it.
         name.replace(/\*$/, ""),
@@ -66,8 +67,6 @@ async function pluginCommands({ fetch }: ChatPort): Promise<Option[]> {
     commands.map((word) => ({ text: `/${word}`, about: `a command of plugin "${id}"` })),
   );
 }
-
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 interface PortOptions {
   overrides: Overrides;

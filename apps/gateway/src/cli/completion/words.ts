@@ -4,6 +4,7 @@ import { agentIds } from "../../config/agent.ts";
 import { settingRows } from "../../config/docs.ts";
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
+import { silentLog } from "../../log/silent.ts";
 import { listModels } from "../../models/list-models.ts";
 import { createModelRests } from "../../models/model-rests.ts";
 import { bundledIds, bundledPlugins } from "../../plugins/find/bundled.ts";
@@ -48,7 +49,6 @@ function inTime(words: Promise<string[]>): Promise<string[]> {
 }
 
 const configOf = async ({ configFile }: Environment) => (await loadConfig(configFile)).config;
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 const SOURCES: Readonly<Record<Named, (environment: Environment) => Promise<string[]>>> = {
   session: async (environment) =>
@@ -56,7 +56,7 @@ const SOURCES: Readonly<Record<Named, (environment: Environment) => Promise<stri
       ...[shortName(key), label, key],
     ]),
   async model(environment) {
-    const rests = createModelRests({ home: environment.home, log: silent }).all();
+    const rests = createModelRests({ home: environment.home, log: silentLog }).all();
     const config = await configOf(environment);
     const models = listModels({ config, environment, rests, now: Date.now() });
     return models.map(({ name }) => name).filter((name) => !name.endsWith("*"));

@@ -2,9 +2,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { type LogPort, validateEngine } from "@clew/engine-core";
+import { validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory, PluginTool, PluginToolFactory } from "@clew/plugin-sdk/core";
 import { turnTakingOf, within } from "@clew/plugin-sdk/host";
+import { silentLog } from "../../log/silent.ts";
 import { watchShared } from "../contain/shared-objects.ts";
 import { describeChanges } from "../contain/shared-watch.ts";
 import type { PluginFiles } from "../find/manifest.ts";
@@ -17,7 +18,6 @@ import { createStrays } from "../strays.ts";
 import type { Trial, TrialSettings } from "./trial.ts";
 
 const ENGINE_MS = 30_000;
-const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** Its files go to `stateDir`. Throws PLUGIN_INVALID with everything that is wrong. */
 export async function tryEntries(
@@ -52,10 +52,10 @@ async function tryEntry(
     home: stateDir,
     mode: "full",
     generation: 0,
-    log: silent,
+    log: silentLog,
     config: () => raw,
     entryConfig,
-    strays: createStrays(silent),
+    strays: createStrays(silentLog),
     complete: () =>
       Promise.reject(new Error("There is no model while a plugin is being installed.")),
   });
