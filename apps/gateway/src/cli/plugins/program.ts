@@ -5,7 +5,7 @@ import type { Shell } from "../../terminal/shell.ts";
 type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;
 
 const json = () => new Option("--json", "print JSON");
-const load = () => import("./commands.ts");
+const loadChange = () => import("./change.ts");
 
 /** `done` receives a command's exit code. */
 export const addPluginCommands: Add = (program, shell, done) => {
@@ -33,7 +33,7 @@ const addInstalling: Add = (plugins, shell, done) => {
     .option("--no-data", "keep no copy of the data of a version that is replaced")
     .addOption(json())
     .action(async (spec: string, options) =>
-      done(await (await load()).install(spec, options, shell)),
+      done(await (await loadChange()).install(spec, options, shell)),
     );
   plugins
     .command("update")
@@ -44,7 +44,7 @@ const addInstalling: Add = (plugins, shell, done) => {
     .option("--no-data", "keep no copy of their data")
     .addOption(json())
     .action(async (ids: string[], options) =>
-      done(await (await load()).update(ids, options, shell)),
+      done(await (await loadChange()).update(ids, options, shell)),
     );
   plugins
     .command("rollback")
@@ -52,7 +52,9 @@ const addInstalling: Add = (plugins, shell, done) => {
     .argument("<id>")
     .option("--no-data", "leave the data as it is")
     .addOption(json())
-    .action(async (id: string, options) => done(await (await load()).rollback(id, options, shell)));
+    .action(async (id: string, options) =>
+      done(await (await loadChange()).rollback(id, options, shell)),
+    );
   plugins
     .command("uninstall")
     .description("remove plugins and the settings that their install made")
@@ -61,7 +63,7 @@ const addInstalling: Add = (plugins, shell, done) => {
     .option("--keep-files", "move the files aside instead of deleting them")
     .addOption(json())
     .action(async (ids: string[], options) =>
-      done(await (await load()).uninstall(ids, options, shell)),
+      done(await (await loadChange()).uninstall(ids, options, shell)),
     );
 };
 
@@ -88,7 +90,7 @@ const addInspecting: Add = (plugins, shell, done) => {
     .command("list")
     .description("list all plugins, loaded or not")
     .addOption(json())
-    .action(async (options) => done(await (await load()).list(options, shell)));
+    .action(async (options) => done(await (await import("./list.ts")).list(options, shell)));
   plugins
     .command("inspect")
     .alias("info")
@@ -96,12 +98,14 @@ const addInspecting: Add = (plugins, shell, done) => {
     .argument("<id>")
     .option("--runtime", "load it to see what it registers")
     .addOption(json())
-    .action(async (id: string, options) => done(await (await load()).inspect(id, options, shell)));
+    .action(async (id: string, options) =>
+      done(await (await import("./inspect.ts")).inspect(id, options, shell)),
+    );
   plugins
     .command("doctor")
     .description("show load errors, refused registrations and stale slots")
     .addOption(json())
-    .action(async (options) => done(await (await load()).doctor(options, shell)));
+    .action(async (options) => done(await (await import("./doctor.ts")).doctor(options, shell)));
 };
 
 const addSwitching: Add = (plugins, shell, done) => {
@@ -110,16 +114,20 @@ const addSwitching: Add = (plugins, shell, done) => {
     .description("switch a plugin on; a context engine takes the slot")
     .argument("<id>")
     .addOption(json())
-    .action(async (id: string, options) => done(await (await load()).enable(id, options, shell)));
+    .action(async (id: string, options) =>
+      done(await (await loadChange()).enable(id, options, shell)),
+    );
   plugins
     .command("disable")
     .description("switch a plugin off; slots keep their value")
     .argument("<id>")
     .addOption(json())
-    .action(async (id: string, options) => done(await (await load()).disable(id, options, shell)));
+    .action(async (id: string, options) =>
+      done(await (await loadChange()).disable(id, options, shell)),
+    );
   plugins
     .command("reload")
     .description("make a running gateway load its plugins again, without a pause")
     .addOption(json())
-    .action(async (options) => done(await (await load()).reload(options, shell)));
+    .action(async (options) => done(await (await import("./reload.ts")).reload(options, shell)));
 };
