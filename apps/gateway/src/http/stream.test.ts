@@ -2,25 +2,25 @@ import { setTimeout as after } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { listenWithCuts, whatIsHeard } from "../testing/cut-listener.ts";
-import { post, startTestGateway } from "../testing/gateway.ts";
+import { startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
+import {
+  followTurn,
+  piecesOfReplies,
+  sayInPieces,
+  sendTurn,
+  withoutPrompt,
+} from "../testing/turn-stream.ts";
 import type { StreamedEvent } from "./event-stream.ts";
 import { readPlacedEvents } from "./read-events.ts";
-
-const sinceHeaders = (since: string | undefined): Record<string, string> =>
-  since === undefined ? {} : { "last-event-id": since };
 
 async function world(home?: string) {
   const model = await heldModel();
   const { url, stop, gateway } = await startTestGateway(model.config, home);
   const at = (session: string, path: string) => `${url}/api/sessions/${session}${path}`;
-  const send = (session: string, body: object, since?: string) => {
-    const init = post(body);
-    const headers = { ...(init.headers as object), ...sinceHeaders(since) };
-    return fetch(at(session, "/messages"), { ...init, headers });
-  };
-  const follow = (session: string, since?: string) =>
-    fetch(at(session, "/stream"), { headers: sinceHeaders(since) });
+  const send = (session: string, body: object, since?: string) =>
+    sendTurn({ url, session, since }, body);
+  const follow = (session: string, since?: string) => followTurn({ url, session, since });
   return { model, url, at, send, follow, stop, gateway };
 }
 
@@ -41,10 +41,7 @@ describe("who comes back to a turn", () => {
     let number = 0;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 8 }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        piecesOfReplies(),
         fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 12 }),
         fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 12 }),
         async (steps, sendCuts, followCuts) => {
@@ -60,15 +57,7 @@ describe("who comes back to a turn", () => {
             ask: (since) => follow(session, since),
             cuts: followCuts,
           });
-          for (const [index, pieces] of steps.entries()) {
-            const reply = index === 0 ? first : await model.asked();
-            for (const piece of pieces) {
-              reply.say(piece);
-              await after(1);
-            }
-            if (index < steps.length - 1) reply.callTool("nowhere", {});
-            else reply.finish();
-          }
+          await sayInPieces(model, steps, { first, pauseMs: 1 });
           const { events } = await whole;
           const wanted = whatIsHeard(events);
           expect(whatIsHeard(await sender)).toEqual(wanted);
@@ -207,9 +196,3 @@ describe("who comes back to a turn", () => {
     expect(whatIsHeard((await fresh).events).map(withoutPrompt)).toEqual(wanted);
   });
 });
-
-function withoutPrompt(event: StreamedEvent): StreamedEvent {
-  if (event.type !== "accepted") return event;
-  const { entryId } = event;
-  return { type: "accepted", entryId };
-}

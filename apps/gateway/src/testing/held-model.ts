@@ -18,6 +18,8 @@ export interface HeldModel {
   config: Record<string, unknown>;
   /** The next request, of which nothing was answered yet. */
   asked(): Promise<HeldReply>;
+  /** Answers the next request with this, and nothing else. */
+  answer(text: string): Promise<void>;
 }
 
 /** `cost`: dollars per million tokens. Absent: nobody knows it. */
@@ -38,17 +40,23 @@ export async function heldModel({ cost }: { cost?: object } = {}): Promise<HeldM
     server.close();
   });
   const { port } = server.address() as AddressInfo;
+  const asked = (): Promise<HeldReply> => {
+    const reply = waiting.shift();
+    return reply === undefined
+      ? new Promise((resolve) => void askers.push(resolve))
+      : Promise.resolve(reply);
+  };
   return {
+    asked,
+    async answer(text) {
+      const reply = await asked();
+      reply.say(text);
+      reply.finish();
+    },
     config: emulatedModel(`http://127.0.0.1:${port}/v1`, {
       contextWindow: 10_000_000,
       ...(cost !== undefined && { cost }),
     }),
-    asked() {
-      const reply = waiting.shift();
-      return reply === undefined
-        ? new Promise((resolve) => void askers.push(resolve))
-        : Promise.resolve(reply);
-    },
   };
 }
 

@@ -7,13 +7,8 @@ import type { Job } from "../cron/job.ts";
 import { createJobRows } from "../storage/postgres/job-rows.ts";
 import { POSTGRES_PORTS } from "../storage/postgres/ports.ts";
 import { heldModel } from "./held-model.ts";
-import {
-  type GatewayPlan,
-  type Place,
-  startAgain,
-  startPlace,
-  stopPlace,
-} from "./killed-gateways.ts";
+import { type GatewayPlan, type Place, startAgain } from "./killed-gateways.ts";
+import { startedPlace } from "./started-place.ts";
 
 const HOUR = 3_600_000;
 
@@ -22,9 +17,7 @@ export async function jobGateways({ url, ...given }: Partial<GatewayPlan> & { ur
   const databaseUrl = url ?? (await testDatabase());
   const start = async () => {
     const plan = { databaseUrl, deadAfterSeconds: 2, config: model.config, ...given };
-    const place = await startPlace(plan);
-    onTestFinished(() => stopPlace(place));
-    return place;
+    return startedPlace(plan);
   };
   const again = async (place: Place) => {
     const plan = { databaseUrl, deadAfterSeconds: 2, config: model.config, ...given };
@@ -44,11 +37,6 @@ export async function jobGateways({ url, ...given }: Partial<GatewayPlan> & { ur
       ...{ createdAt, enabledAt: createdAt, askedAt: 0, ...more },
     });
   };
-  const answer = async (text: string) => {
-    const reply = await model.asked();
-    reply.say(text);
-    reply.finish();
-  };
   const ownerOf = (id: string) => reader.ownerOf({ agentId: "main", key: `agent:main:${id}` });
   const said = async (id: string) => {
     const rows = await runSql(
@@ -60,5 +48,5 @@ export async function jobGateways({ url, ...given }: Partial<GatewayPlan> & { ur
     return entries.flatMap(({ message }) => (message === undefined ? [] : [message]));
   };
   const rolesIn = async (id: string) => (await said(id)).map(({ role }) => role);
-  return { model, start, again, store, add, answer, said, rolesIn, ownerOf, now };
+  return { model, start, again, store, add, answer: model.answer, said, rolesIn, ownerOf, now };
 }

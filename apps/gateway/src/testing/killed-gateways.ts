@@ -129,6 +129,12 @@ export async function stopPlace({ child, home }: Place): Promise<void> {
   await rm(home, { recursive: true, force: true });
 }
 
+/** As if its machine had failed. */
+export async function killPlace({ child }: Place): Promise<void> {
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
 export type GatewayPlan = Pick<
   KilledGatewaysPlan,
   "databaseUrl" | "deadAfterSeconds" | "command" | "storage" | "config" | "env"

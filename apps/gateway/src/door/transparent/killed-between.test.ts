@@ -36,6 +36,14 @@ async function begin() {
   return { client, play, kill, words: () => wordsIn(door, session) };
 }
 
+/** Its client has asked, and heard nothing of these replies. */
+async function beginUnheard(...replies: string[]) {
+  const begun = await begin();
+  begun.client.say("Asking words.");
+  for (const reply of replies) await begun.play(reply, UNHEARD);
+  return begun;
+}
+
 interface Played {
   fault?: Fault;
   isHeard?: boolean;
@@ -55,9 +63,7 @@ const UNHEARD = { isHeard: false };
 
 describe("a reply that nobody heard stands beside the one that was", () => {
   it("where its client asked again in vain in between", async () => {
-    const { client, play, kill, words } = await begin();
-    client.say("Asking words.");
-    await play("First reply.", UNHEARD);
+    const { play, kill, words } = await beginUnheard("First reply.");
     await kill(0);
     await play("Broken reply.", { fault: "broken" });
     await play("Second reply.");
@@ -65,9 +71,7 @@ describe("a reply that nobody heard stands beside the one that was", () => {
   });
 
   it("where it was not in the journal, and its client asked again in vain twice", async () => {
-    const { client, play, kill, words } = await begin();
-    client.say("Asking words.");
-    await play("First reply.", UNHEARD);
+    const { play, kill, words } = await beginUnheard("First reply.");
     await kill(1);
     await play("Broken reply.", { fault: "broken" });
     await kill(0);
@@ -78,10 +82,7 @@ describe("a reply that nobody heard stands beside the one that was", () => {
   });
 
   it("where it was itself another's, and not in the journal", async () => {
-    const { client, play, kill, words } = await begin();
-    client.say("Asking words.");
-    await play("First reply.", UNHEARD);
-    await play("Second reply.", UNHEARD);
+    const { client, play, kill, words } = await beginUnheard("First reply.", "Second reply.");
     await kill(1);
     await play("Third reply.");
     client.say("Following words.");
@@ -93,10 +94,7 @@ describe("a reply that nobody heard stands beside the one that was", () => {
   });
 
   it("and its client goes on with the first of all", async () => {
-    const { client, play, kill, words } = await begin();
-    client.say("Asking words.");
-    await play("First reply.", UNHEARD);
-    await play("Second reply.", UNHEARD);
+    const { client, play, kill, words } = await beginUnheard("First reply.", "Second reply.");
     await kill(1);
     client.ask().take(saying("First reply."));
     client.say("Following words.");

@@ -1,6 +1,5 @@
 // A gateway that hands a request of the door on, and is killed before its client has the answer.
-import { once } from "node:events";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   testDatabase,
   UNLESS_THERE,
@@ -8,7 +7,8 @@ import {
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { ask, person } from "../../testing/door-client.ts";
 import { heldModel } from "../../testing/held-model.ts";
-import { startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+import { killPlace, type Place } from "../../testing/killed-gateways.ts";
+import { startedPlace } from "../../testing/started-place.ts";
 import { gatewayAt, textsIn } from "../../testing/wandering-agent.ts";
 
 const LONG = { timeout: 120_000 };
@@ -23,15 +23,9 @@ describe.skipIf(whyNoPostgres() !== null)(
         ...{ databaseUrl: await testDatabase(), deadAfterSeconds: 30 },
         config: { ...model.config, door: { enabled: true } },
       };
-      const owner = await startPlace(plan);
-      const relay = await startPlace(plan);
-      for (const place of [owner, relay]) onTestFinished(() => stopPlace(place));
-      const answer = async (text: string) => {
-        const reply = await model.asked();
-        reply.say(text);
-        reply.finish();
-      };
-      const say = (place: typeof owner, text: string) =>
+      const [owner, relay] = [await startedPlace(plan), await startedPlace(plan)];
+      const { answer } = model;
+      const say = (place: Place, text: string) =>
         ask(gatewayAt(place), "openai-completions", [person(text)], {
           ...{ model: "clew", streaming: true },
         });
@@ -61,8 +55,7 @@ describe.skipIf(whyNoPostgres() !== null)(
         const [session] = await begun();
         const texts = () => textsIn(gatewayAt(owner), session!);
         await expect.poll(texts, SOON).toEqual(["My cat is called Minka.", "Good."]);
-        relay.child.kill("SIGKILL");
-        await once(relay.child, "exit");
+        await killPlace(relay);
         await cut;
         const again = say(owner, "My cat is called Minka.");
         await answer("Good again.");

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,24 +9,31 @@ import {
 import type { StreamedEvent } from "../../http/event-stream.ts";
 import { readPlacedEvents } from "../../http/read-events.ts";
 import { listenWithCuts, whatIsHeard } from "../../testing/cut-listener.ts";
-import { post, startTestGateway } from "../../testing/gateway.ts";
-import { heldModel } from "../../testing/held-model.ts";
-import { freePort, type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+import { startTestGateway } from "../../testing/gateway.ts";
+import { type HeldModel, heldModel } from "../../testing/held-model.ts";
+import { freePort, killPlace, type Place } from "../../testing/killed-gateways.ts";
+import { startedPlace } from "../../testing/started-place.ts";
+import {
+  followTurn,
+  piecesOfReplies,
+  sayInPieces,
+  sendTurn,
+  withoutPrompt,
+} from "../../testing/turn-stream.ts";
 
 const LONG = { timeout: 180_000 };
 
 const client = (session: string, body: object) => ({
-  send(url: string, since?: string) {
-    const init = post(body);
-    const headers = { ...(init.headers as object), ...sinceHeaders(since) };
-    return fetch(`${url}/api/sessions/${session}/messages`, { ...init, headers });
-  },
-  follow: (url: string, since?: string) =>
-    fetch(`${url}/api/sessions/${session}/stream`, { headers: sinceHeaders(since) }),
+  send: (url: string, since?: string) => sendTurn({ url, session, since }, body),
+  follow: (url: string, since?: string) => followTurn({ url, session, since }),
 });
 
-const sinceHeaders = (since: string | undefined): Record<string, string> =>
-  since === undefined ? {} : { "last-event-id": since };
+async function twoPlaces({ config }: HeldModel): Promise<[Place, Place]> {
+  const plan = { databaseUrl: await testDatabase(), deadAfterSeconds: 2, config };
+  return Promise.all([startedPlace(plan), startedPlace(plan)]);
+}
+
+const urlOf = ({ port }: Place) => `http://127.0.0.1:${port}`;
 
 async function all(response: Response): Promise<StreamedEvent[]> {
   const events: StreamedEvent[] = [];
@@ -45,9 +51,6 @@ async function until(response: Response, isIt: (event: StreamedEvent) => boolean
   throw new Error(`not among ${JSON.stringify(events)}`);
 }
 
-const withoutPrompt = (event: StreamedEvent): StreamedEvent =>
-  event.type === "accepted" ? { type: event.type, entryId: event.entryId } : event;
-
 describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE}`, () => {
   it("is heard whole at any of them, wherever connections break", LONG, async () => {
     const model = await heldModel();
@@ -62,10 +65,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
     let number = 0;
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(fc.string({ minLength: 1, maxLength: 5 }), { maxLength: 8 }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        piecesOfReplies(),
         fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(1)), { maxLength: 10 }),
         fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(1)), { maxLength: 10 }),
         async (steps, sendCuts, followCuts) => {
@@ -83,15 +83,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
             ask: (since, attempt) => follow(at(followCuts, attempt), since),
             cuts: followCuts.map(([count]) => count),
           });
-          for (const [index, pieces] of steps.entries()) {
-            const reply = index === 0 ? first : await model.asked();
-            for (const piece of pieces) {
-              reply.say(piece);
-              await after(3);
-            }
-            if (index < steps.length - 1) reply.callTool("nowhere", {});
-            else reply.finish();
-          }
+          await sayInPieces(model, steps, { first, pauseMs: 3 });
           const wanted = whatIsHeard(await whole);
           expect(whatIsHeard(await sender)).toEqual(wanted);
           expect(whatIsHeard(await follower).map(withoutPrompt)).toEqual(wanted);
@@ -106,13 +98,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
     LONG,
     async () => {
       const model = await heldModel();
-      const plan = {
-        ...{ databaseUrl: await testDatabase(), deadAfterSeconds: 2, config: model.config },
-      };
-      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
-      onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
-      const [one, two] = places as [Place, Place];
-      const urlOf = ({ port }: Place) => `http://127.0.0.1:${port}`;
+      const [one, two] = await twoPlaces(model);
       const { send, follow } = client("main", { text: "Go.", idempotencyKey: "k" });
       // At its own gateway, which dies; by way of the other; and one who follows there.
       const own = until(await send(urlOf(one)), ({ type }) => type === "tool_end");
@@ -133,8 +119,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
         (event) => event.type === "text" && event.delta.startsWith("Half"),
       );
       const { events: behind, id } = await half;
-      one.child.kill("SIGKILL");
-      await once(one.child, "exit");
+      await killPlace(one);
       const back = all(await send(urlOf(two), id));
       // Some before it goes on, some while it is looked at what is stored, and some behind that.
       const followingBack = [0, 100, 500, 1000, 1500, 2000, 2500].map(async (ms) => {
@@ -165,17 +150,10 @@ describe.skipIf(whyNoPostgres() !== null)(`a turn of two gateways ${UNLESS_THERE
     LONG,
     async () => {
       const model = await heldModel();
-      const plan = {
-        ...{ databaseUrl: await testDatabase(), deadAfterSeconds: 2, config: model.config },
-      };
-      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
-      const [one, two] = places as [Place, Place];
-      onTestFinished(async () => {
-        one.child.kill("SIGCONT");
-        await Promise.all(places.map(stopPlace));
-      });
+      const [one, two] = await twoPlaces(model);
+      onTestFinished(() => void one.child.kill("SIGCONT"));
       const { send, follow } = client("main", { text: "Go.", idempotencyKey: "k" });
-      const [first, other] = [`http://127.0.0.1:${one.port}`, `http://127.0.0.1:${two.port}`];
+      const [first, other] = [urlOf(one), urlOf(two)];
       const own = until(await send(first), ({ type }) => type === "text");
       const frozen = await model.asked();
       frozen.say("Half of ");

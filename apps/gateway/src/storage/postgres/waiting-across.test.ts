@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
@@ -10,89 +9,68 @@ import {
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import type { StreamedEvent } from "../../http/event-stream.ts";
-import { readEvents } from "../../http/read-events.ts";
-import { post } from "../../testing/gateway.ts";
 import { heldModel } from "../../testing/held-model.ts";
-import { type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+import { killPlace, type Place } from "../../testing/killed-gateways.ts";
+import { askMain, saidInMain, sendToMain } from "../../testing/main-session.ts";
+import { startedPlace } from "../../testing/started-place.ts";
 
 const SOON = { timeout: 30_000 };
 const LONG = { timeout: 120_000 };
+const ALL_THREE = [
+  ...["user: one", "assistant: One.", "user: two", "assistant: Two."],
+  ...["user: three", "assistant: Three."],
+];
 
 describe.skipIf(whyNoPostgres() !== null)(
   `messages that wait, of two gateways ${UNLESS_THERE}`,
   () => {
-    async function world({ deadAfterSeconds = 2 } = {}) {
+    async function world() {
       const model = await heldModel();
       const databaseUrl = await testDatabase();
-      const plan = { databaseUrl, deadAfterSeconds, config: model.config };
-      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
-      onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
-      const [one, two] = places as [Place, Place];
+      const plan = { databaseUrl, deadAfterSeconds: 2, config: model.config };
+      const [one, two] = await Promise.all([startedPlace(plan), startedPlace(plan)]);
       return { model, one, two, databaseUrl };
     }
-    const ask = ({ port }: Place, path: string, init?: RequestInit) =>
-      fetch(`http://127.0.0.1:${port}/api/sessions/main${path}`, init);
-    const json = async (place: Place, path: string, init?: RequestInit) =>
-      (await ask(place, path, init)).json();
-    /** Sends a message; what its stream tells, while it does, and all of it in the end. */
-    async function send(place: Place, body: Record<string, unknown>) {
-      const response = await ask(place, "/messages", post(body));
-      const events: StreamedEvent[] = [];
-      const types = () => events.map(({ type }) => type);
-      const all = (async () => {
-        for await (const event of readEvents(response.body!)) events.push(event);
-        return events;
-      })();
-      all.catch(() => {});
-      const told = (type: string) => expect.poll(types, SOON).toContain(type);
-      return { status: response.status, events, all, told };
+    /** The first gateway has answered the first message. */
+    async function answered() {
+      const all = await world();
+      const first = await sendToMain(all.one, { text: "one" });
+      await all.model.answer("One.");
+      await first.all;
+      return all;
     }
-    const said = async (place: Place): Promise<string[]> => {
-      const { messages } = await json(place, "/messages");
-      return (messages as { role: string; content: unknown }[]).map(({ role, content }) =>
-        typeof content === "string" ? `${role}: ${content}` : role,
-      );
-    };
+    /** The first gateway answers the first message, and its model says nothing yet. */
+    async function asked(body = { text: "one" }) {
+      const all = await world();
+      const first = await sendToMain(all.one, body);
+      await all.model.asked();
+      return { ...all, first };
+    }
+    const json = async (place: Place, path: string, init?: RequestInit) =>
+      (await askMain(place, path, init)).json();
     const waiting = async (place: Place): Promise<string[]> =>
       (await json(place, "/waiting")).waiting.map(({ text }: { text: string }) => text);
-    async function kill({ child }: Place): Promise<void> {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    }
-    /** The model answers whoever asks. */
-    async function answer(
-      { model }: { model: Awaited<ReturnType<typeof heldModel>> },
-      text: string,
-    ) {
-      const reply = await model.asked();
-      reply.say(text);
-      reply.finish();
-    }
 
     it(
       "are kept in the database, shown by both, and said by the other once theirs is dead, unasked",
       LONG,
       async () => {
-        const { model, one, two } = await world();
-        const first = await send(one, { text: "one" });
-        await model.asked();
-        const second = await send(one, { text: "two" });
+        const { model, one, two, first } = await asked();
+        const second = await sendToMain(one, { text: "two" });
         await second.told("waiting");
-        const third = await send(two, { text: "three", idempotencyKey: "k3" });
+        const third = await sendToMain(two, { text: "three", idempotencyKey: "k3" });
         await third.told("waiting");
         expect(existsSync(join(one.home, "agents/main/waiting"))).toBe(false);
         expect([await waiting(one), await waiting(two)]).toEqual([
           ["two", "three"],
           ["two", "three"],
         ]);
-        await kill(one);
+        await killPlace(one);
         for (const each of [first, second]) await expect(each.all).rejects.toThrow();
-        for (const text of ["One.", "Two.", "Three."]) await answer({ model }, text);
+        for (const text of ["One.", "Two.", "Three."]) await model.answer(text);
         expect((await third.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
         expect(replyIn(third.events)).toBe("Three.");
-        await expect
-          .poll(() => said(two), SOON)
-          .toEqual(["one", "two", "three"].flatMap((text) => [`user: ${text}`, "assistant"]));
+        await expect.poll(() => saidInMain(two), SOON).toEqual(ALL_THREE);
         expect(await waiting(two)).toEqual([]);
       },
     );
@@ -101,25 +79,22 @@ describe.skipIf(whyNoPostgres() !== null)(
       "that are sent for a dead one are kept, and answered where they were sent, once",
       LONG,
       async () => {
-        const { model, one, two } = await world();
-        const first = await send(one, { text: "one" });
-        await answer({ model }, "One.");
-        await first.all;
-        await kill(one);
+        const { model, one, two } = await answered();
+        await killPlace(one);
         const body = { text: "two", idempotencyKey: "k2" };
-        const second = await send(two, body);
+        const second = await sendToMain(two, body);
         await second.told("waiting");
-        const again = await send(two, body);
+        const again = await sendToMain(two, body);
         await again.told("waiting");
         expect(await waiting(two)).toEqual(["two"]);
-        await answer({ model }, "Two.");
+        await model.answer("Two.");
         for (const { all } of [second, again]) {
           const events = await all;
           expect(replyIn(events)).toBe("Two.");
           expect(events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
         }
-        expect(await said(two)).toEqual(["user: one", "assistant", "user: two", "assistant"]);
-        const late = await send(two, body);
+        expect(await saidInMain(two)).toEqual(ALL_THREE.slice(0, 4));
+        const late = await sendToMain(two, body);
         expect((await late.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
       },
     );
@@ -149,71 +124,63 @@ describe.skipIf(whyNoPostgres() !== null)(
     });
 
     it("are taken back at any gateway, and not said then", LONG, async () => {
-      const { model, one, two } = await world();
-      await send(one, { text: "one" });
-      await model.asked();
+      const { model, one, two } = await asked();
       for (const text of ["two", "three", "four"])
-        await (await send(one, { text })).told("waiting");
+        await (await sendToMain(one, { text })).told("waiting");
       const list = async (place: Place) =>
         (await json(place, "/waiting")).waiting as { id: string; text: string }[];
       const [, three] = await list(two);
       const path = `/waiting/${three!.id}`;
       expect(await json(two, path, { method: "DELETE" })).toEqual({ takenBack: 1 });
       expect(await waiting(one)).toEqual(["two", "four"]);
-      await kill(one);
+      await killPlace(one);
       const [kept] = await list(two);
       expect(await json(two, `/waiting/${kept!.id}`, { method: "DELETE" })).toEqual({
         takenBack: 1,
       });
       for (const nobodys of [path, "/waiting/%00"])
-        expect((await ask(two, nobodys, { method: "DELETE" })).status).toBe(404);
-      for (const text of ["One.", "Four."]) await answer({ model }, text);
+        expect((await askMain(two, nobodys, { method: "DELETE" })).status).toBe(404);
+      for (const text of ["One.", "Four."]) await model.answer(text);
       await expect
-        .poll(() => said(two), SOON)
-        .toEqual(["user: one", "assistant", "user: four", "assistant"]);
+        .poll(() => saidInMain(two), SOON)
+        .toEqual(["user: one", "assistant: One.", "user: four", "assistant: Four."]);
     });
 
     it(
       "go on where they were sent when the gateway that answered them is killed",
       LONG,
       async () => {
-        const { model, one, two } = await world();
-        const first = await send(one, { text: "one" });
-        await answer({ model }, "One.");
-        await first.all;
-        const second = await send(two, { text: "two" });
+        const { model, one, two } = await answered();
+        const second = await sendToMain(two, { text: "two" });
         const reply = await model.asked();
         reply.say("Half ");
         await second.told("text");
-        await kill(one);
-        const third = await send(two, { text: "three" });
+        await killPlace(one);
+        const third = await sendToMain(two, { text: "three" });
         await third.told("waiting");
-        for (const text of ["Two.", "Three."]) await answer({ model }, text);
+        for (const text of ["Two.", "Three."]) await model.answer(text);
         expect((await third.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
         const told = (await second.all).flatMap((event) =>
           event.type === "text" || event.type === "waiting" ? [] : event.type,
         );
         expect(told).toEqual([...["queued", "accepted", "restarted", "message", "done"]]);
-        expect(await said(two)).toEqual(
-          ["one", "two", "three"].flatMap((text) => [`user: ${text}`, "assistant"]),
-        );
+        expect(await saidInMain(two)).toEqual(ALL_THREE);
         const { calls } = await json(two, "/calls");
         expect(calls.map(({ turn }: { turn: number }) => turn)).toEqual([1, 2, 3]);
       },
     );
 
     it("do not go on with a turn that ended gateway after gateway", LONG, async () => {
-      const { model, one, two, databaseUrl } = await world();
-      await send(one, { text: "one", idempotencyKey: "k1" });
-      await model.asked();
+      const body = { text: "one", idempotencyKey: "k1" };
+      const { one, two, databaseUrl } = await asked(body);
       const database = openDatabase({ url: databaseUrl, connections: 1, timeoutMs: 20_000 });
       onTestFinished(() => database.end());
       await database.change(async () => "update session set turn_tries = 3");
-      await kill(one);
+      await killPlace(one);
       const open = async () => database.ask<{ turn: string | null }>(OPEN_TURNS, []);
       await expect.poll(open, SOON).toEqual([]);
-      expect(await said(two)).toEqual(["user: one"]);
-      const again = await send(two, { text: "one", idempotencyKey: "k1" });
+      expect(await saidInMain(two)).toEqual(["user: one"]);
+      const again = await sendToMain(two, body);
       expect((await again.all).map(({ type }) => type)).toEqual(["queued", "accepted", "done"]);
     });
   },
