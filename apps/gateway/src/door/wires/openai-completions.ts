@@ -60,13 +60,7 @@ export const COMPLETIONS: DoorWire = {
   },
   // Whoever wants it back refuses a history without it, and nobody checks what stands before it.
   withoutThinking: (message) => message,
-  withText: (message, text) => ({
-    ...message,
-    content:
-      typeof message.content === "string"
-        ? `${message.content}\n\n${text}`
-        : [...objectsOf(message.content), { type: "text", text }],
-  }),
+  withText: (message, text) => ({ ...message, content: withChatText(message.content, text) }),
   withMarker: () => undefined,
   overflow: (overflow) => openaiOverflow(overflow, "messages"),
   error: openaiError,
@@ -83,6 +77,10 @@ function speakerOf(role: unknown): Speaker {
   if (role === "assistant") return "model";
   return role === "tool" || role === "function" ? "tools" : "person";
 }
+
+/** With one more text behind it; `type`: as the wire calls its parts. */
+export const withChatText = (content: unknown, text: string, type = "text") =>
+  typeof content === "string" ? `${content}\n\n${text}` : [...objectsOf(content), { type, text }];
 
 /** The texts of a content that is a text or a list of parts. */
 export const chatText = (content: unknown): string =>

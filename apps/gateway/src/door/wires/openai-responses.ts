@@ -11,7 +11,7 @@ import {
   textOf,
   wordsOf,
 } from "./json.ts";
-import { chatText } from "./openai-completions.ts";
+import { chatText, withChatText } from "./openai-completions.ts";
 import { openaiError, openaiOverflow } from "./openai-errors.ts";
 
 export const RESPONSES: DoorWire = {
@@ -61,10 +61,7 @@ export const RESPONSES: DoorWire = {
   withoutThinking: (item) => item,
   withText: (item, text) => ({
     ...item,
-    content:
-      typeof item.content === "string"
-        ? `${item.content}\n\n${text}`
-        : [...objectsOf(item.content), { type: "input_text", text }],
+    content: withChatText(item.content, text, "input_text"),
   }),
   withMarker: () => undefined,
   overflow: (overflow) => openaiOverflow(overflow, "input"),

@@ -10,21 +10,18 @@ import type { HookRunner } from "./hook-runs.ts";
 
 type ToolRequest = Parameters<ToolPort["run"]>[0];
 
+interface HookedTools {
+  hooks: HookRunner;
+  context: HookContext;
+  approve: Approve | undefined;
+  /** How long the reason of a refusal may be. */
+  limitBytes: number;
+}
+
 /** A guard that cannot be asked guards all the same: its failure is a refusal. */
 export function withToolHooks(
   tools: ToolPort,
-  {
-    hooks,
-    context,
-    approve,
-    limitBytes,
-  }: {
-    hooks: HookRunner;
-    context: HookContext;
-    approve: Approve | undefined;
-    /** How long the reason of a refusal may be. */
-    limitBytes: number;
-  },
+  { hooks, context, approve, limitBytes }: HookedTools,
 ): ToolPort {
   return {
     list: (session) => tools.list(session),
@@ -54,17 +51,7 @@ type Decision = { ok: true; request: ToolRequest } | { ok: false; outcome: ToolO
 /** Each handler sees what those before it made of the arguments. */
 async function decide(
   request: ToolRequest,
-  {
-    hooks,
-    context,
-    approve,
-    limitBytes,
-  }: {
-    hooks: HookRunner;
-    context: HookContext;
-    approve: Approve | undefined;
-    limitBytes: number;
-  },
+  { hooks, context, approve, limitBytes }: HookedTools,
 ): Promise<Decision> {
   const { session, signal } = request;
   let current = request;

@@ -16,6 +16,9 @@ import { isSafeId, parseSessionName } from "../../sessions/keys.ts";
 import { parsedJob } from "../postgres/job-rows.ts";
 import { shaOfText } from "./waiting.ts";
 
+/** More than any job has. */
+export const MOST_RUNS = 1_000_000;
+
 /** Files of a job as they are; null: there is none. */
 export interface JobTexts {
   job: string | null;

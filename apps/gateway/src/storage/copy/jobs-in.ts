@@ -1,9 +1,9 @@
 // Copies the jobs of a home into a database, with how far they are and how their runs went.
 import { isDeepStrictEqual } from "node:util";
 import type { FoundFile } from "@clew/store-postgres";
-import { type Job, NEW_STATE } from "../../cron/job.ts";
+import type { Job } from "../../cron/job.ts";
 import { toJson } from "../../own-json.ts";
-import { parsedJob, parsedRun, progressOf, stateOf } from "../postgres/job-rows.ts";
+import { parsedJob, progressOf, runsIn, stateOf } from "../postgres/job-rows.ts";
 import {
   isJobPlace,
   JOB_FILES,
@@ -12,6 +12,7 @@ import {
   jobIdsIn,
   jobOf,
   jobPlace,
+  MOST_RUNS,
   mergeStates,
   newRuns,
   planJobCopy,
@@ -91,10 +92,10 @@ async function copyProgress(
   { copy: { jobs }, isCheck }: CopyIn,
   { id, texts }: Pick<GivenJob, "id" | "texts">,
 ): Promise<boolean> {
-  const known = (await jobs.runs(id, MOST_RUNS)).flatMap(({ body }) => parsedRun(body) ?? []);
+  const known = await runsIn(jobs, id, MOST_RUNS);
   const fresh = newRuns(runsOfText(texts.runs), known);
   const progress = await jobs.progress(id);
-  const own = progress === null ? NEW_STATE : stateOf(progress);
+  const own = stateOf(progress);
   const merged = mergeStates(own, stateOfText(texts.state));
   const isMore = !isDeepStrictEqual(progressOf(merged), progressOf(own));
   if (!isCheck && fresh.length > 0)
@@ -106,5 +107,3 @@ async function copyProgress(
   if (!isCheck && isMore) await jobs.advance(id, progress, progressOf(merged));
   return isMore || fresh.length > 0;
 }
-
-const MOST_RUNS = 1_000_000;

@@ -6,7 +6,7 @@ import type { FoundFile } from "@clew/store-postgres";
 import { type Job, type JobRun, type JobState, NEW_STATE } from "../../cron/job.ts";
 import { writeOwn } from "../../home/own-writes.ts";
 import { isSafeId } from "../../sessions/keys.ts";
-import { parsedJob, parsedRun, stateOf } from "../postgres/job-rows.ts";
+import { parsedJob, runsIn, stateOf } from "../postgres/job-rows.ts";
 import {
   formatJobFile,
   formatRuns,
@@ -17,6 +17,7 @@ import {
   jobFileToKeep,
   jobOf,
   jobPlace,
+  MOST_RUNS,
   mergeStates,
   newRuns,
   planJobCopy,
@@ -117,12 +118,10 @@ async function place(
   result: CopyResult,
 ): Promise<void> {
   const progress = await copy.jobs.progress(id);
-  const runs = (await copy.jobs.runs(id, MOST_RUNS))
-    .flatMap(({ body }) => parsedRun(body) ?? [])
-    .toReversed();
+  const runs = (await runsIn(copy.jobs, id, MOST_RUNS)).toReversed();
   const wanted: JobTexts = {
     job: textOfJob(job, [texts.job, other.job]),
-    state: textOfState(progress === null ? NEW_STATE : stateOf(progress), texts, other),
+    state: textOfState(stateOf(progress), texts, other),
     runs: textOfRuns(runs, texts.runs ?? other.runs),
   };
   for (const file of JOB_FILES) {
@@ -136,8 +135,6 @@ async function place(
     await copy.keep(homeId, jobFileToKeep(id, file, text, source));
   }
 }
-
-const MOST_RUNS = 1_000_000;
 
 /** Pure. The first text that says it, else another one. */
 const textOfJob = (job: Job, texts: readonly (string | null)[]): string =>

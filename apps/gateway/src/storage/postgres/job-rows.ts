@@ -41,8 +41,8 @@ export function createJobRows(
     },
     appendRun: (id, run) =>
       rows.addRuns(id, [{ due: run.due, startedAt: run.startedAt, body: toJson(run) }]),
-    async runs(id, limit) {
-      return (await rows.runs(id, limit)).flatMap(({ body }) => parsedRun(body) ?? []);
+    runs(id, limit) {
+      return runsIn(rows, id, limit);
     },
     shared: {
       clock,
@@ -66,8 +66,14 @@ export function createJobRows(
 
 export const parsedJob = (body: string): Job | undefined => JobSchema.safeParse(json(body)).data;
 
-export const parsedRun = (body: string): JobRun | undefined =>
-  JobRunSchema.safeParse(json(body)).data;
+const parsedRun = (body: string): JobRun | undefined => JobRunSchema.safeParse(json(body)).data;
+
+/** Newest first; those that nobody understands are left out. */
+export const runsIn = async (
+  rows: { runs(id: string, limit: number): Promise<readonly { body: string }[]> },
+  id: string,
+  limit: number,
+): Promise<JobRun[]> => (await rows.runs(id, limit)).flatMap(({ body }) => parsedRun(body) ?? []);
 
 export const stateOf = (progress: JobProgress | null): JobState => {
   if (progress === null) return NEW_STATE;
