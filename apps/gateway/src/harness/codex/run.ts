@@ -7,29 +7,41 @@ import type {
   ExecutionTurn,
   LogPort,
 } from "@clew/engine-core";
-import { ContextEngineError, type ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { CodexConfig } from "../../config/harness.ts";
 import { visible } from "../../text/visible.ts";
 import { codexEffort, effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
-import { type HarnessRequest, toldBy } from "../harness.ts";
+import type { HarnessRequest } from "../harness.ts";
 import { createOpenCalls, type Signed } from "../open-calls.ts";
 import { answerTo } from "./answers.ts";
 import type { Binding, Bindings, ThreadState } from "./binding.ts";
 import { endCommands, hearEnds } from "./commands.ts";
-import { CodexRefusal } from "./connection.ts";
 import { handOver } from "./hand-over.ts";
+import {
+  boundAfter,
+  planBroken,
+  planCompleted,
+  planFailed,
+  planNotBegun,
+  planStopped,
+  type TurnEnd,
+  type TurnStanding,
+} from "./plan-turn-end.ts";
 import {
   AnythingSchema,
   ApprovalSchema,
+  type CodexTurnError,
   ItemSchema,
-  NewsSchemas,
   ToolCallSchema,
   TurnStartedSchema,
 } from "./protocol.ts";
+import { type News, readNews } from "./read-news.ts";
 import type { CodexServer } from "./servers.ts";
-import { errorOf, ownCallIn, recordOf, replyIn, SHELL, usageOf } from "./told.ts";
+import { createSilenceWatch } from "./silence.ts";
+import { ownCallIn, recordOf, replyIn, SHELL, usageOf } from "./told.ts";
+import { toolAnswer } from "./tool-answer.ts";
 import { planToolNames } from "./tool-names.ts";
 
 export interface RunOptions {
@@ -69,7 +81,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   let binding: Binding | null = null;
   let unfollow = () => {};
   let totalTokens = 0;
-  let lastError: Parameters<typeof errorOf>[0] | undefined;
+  let lastError: CodexTurnError | undefined;
   /** Of the newest call, as its provider told; null = it was answered. */
   let refusal: ModelError | null = null;
   let isOver = false;
@@ -79,9 +91,6 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   let compactions = 0;
   /** What the thread is when the end was told. */
   let lastState: ThreadState | undefined;
-  /** Something of ours is waited for: Codex has no reason to speak. */
-  let waitingForUs = 0;
-  let silence: ReturnType<typeof setTimeout> | undefined;
   /** What is told is written down in the order in which it was told. */
   let writing: Promise<void> = Promise.resolve();
 
@@ -89,6 +98,14 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   const notice = (text: string) => push({ type: "notice", text });
   /** What Codex does without asking the gateway to do it. */
   const own = createOpenCalls(signed, push);
+  const silence = createSilenceWatch({
+    afterMs: config.silenceSeconds * 1000,
+    onSilent() {
+      isSilent = true;
+      interrupt();
+    },
+  });
+  const standing = (): TurnStanding => ({ binding, turnId, hasAnswered, refusal });
 
   const setState = (state: ThreadState, more: Partial<Binding> = {}) => {
     if (binding === null) return writing;
@@ -102,7 +119,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     return writing;
   };
 
-  const end = (outcome: ExecutionOutcome, state: ThreadState | undefined) => {
+  const end = ({ outcome, state }: TurnEnd) => {
     if (isOver) return;
     const garbage = server?.connection.takeGarbage();
     if (garbage !== undefined)
@@ -111,7 +128,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       );
     own.endAll(WITHOUT_RESULT[outcome.status], outcome.status !== "completed");
     isOver = true;
-    clearTimeout(silence);
+    silence.end();
     signal.removeEventListener("abort", interrupt);
     // What it asked is nobody's to answer any more.
     over.abort();
@@ -126,19 +143,11 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
    */
   const settle = async (outcome: ExecutionOutcome) => {
     if (lastState === undefined) return writing;
-    const isCompleted = outcome.status === "completed" && binding !== null;
     return setState(lastState, {
       totalTokens,
-      ...(isCompleted && {
-        ...(stored.length > 0 && { through: stored.at(-1)!, withIt: stored }),
-        addition: additionAfter(binding!),
-        ...(compactions > 0 && { isCompacted: true as const }),
-      }),
+      ...boundAfter(binding, { outcome, stored, compactions }),
     });
   };
-  /** What was added behind the first addition is gone with a compaction of Codex's own. */
-  const additionAfter = ({ addition, firstAddition }: Binding) =>
-    compactions > 0 ? firstAddition : addition;
   /** A thread for one turn takes room until nobody follows it. */
   const leave = async (id: string) => {
     server?.loaded.delete(id);
@@ -147,45 +156,9 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       .catch(() => {});
   };
 
-  /** What holds a turn without an end. */
-  const brokenState = (): ThreadState | undefined => {
-    if (binding === null) return undefined;
-    if (!hasAnswered && binding.state.name === "opening") return { name: "opening" };
-    return turnId === undefined ? binding.state : { name: "failed", turnId };
-  };
-  /** Why a turn that was stopped has no reply. */
-  const stopped = () =>
-    refusal !== null && refusal.kind === "auth" && !signal.aborted
-      ? end({ status: "failed", error: refusal }, brokenState())
-      : isSilent
-        ? fail(
-            `Codex said nothing for ${config.silenceSeconds} s in the middle of a turn, so it was stopped.`,
-            "timeout",
-          )
-        : end({ status: "interrupted" }, brokenState());
-  const fail = (sentence: string, kind: "unavailable" | "timeout" = "unavailable") =>
-    end(
-      { status: "failed", code: "HARNESS_FAILED", error: { kind, message: sentence } },
-      brokenState(),
-    );
-  const listen = () => {
-    clearTimeout(silence);
-    if (isOver || waitingForUs > 0) return;
-    silence = setTimeout(() => {
-      isSilent = true;
-      interrupt();
-    }, config.silenceSeconds * 1000);
-    silence.unref();
-  };
-  const ourTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    waitingForUs++;
-    clearTimeout(silence);
-    try {
-      return await work();
-    } finally {
-      waitingForUs--;
-      listen();
-    }
+  const stopped = () => {
+    const silentForS = isSilent ? config.silenceSeconds : undefined;
+    end(planStopped(standing(), { isAborted: signal.aborted, silentForS }));
   };
 
   /** The thread has its context for sure once a model has seen it. */
@@ -197,12 +170,10 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   };
 
   const news = (method: string, params: unknown) => {
-    listen();
-    if (!Object.hasOwn(NewsSchemas, method)) return;
-    const known = method as keyof typeof NewsSchemas;
-    const read = NewsSchemas[known].safeParse(params);
-    if (!read.success) return notice(`Codex told ${method} in a way that cannot be read.`);
-    take({ method: known, ...read.data } as News);
+    silence.heard();
+    const told = readNews(method, params);
+    if (told === null) return notice(`Codex told ${method} in a way that cannot be read.`);
+    if (told !== undefined) take(told);
   };
 
   const take = (told: News) => {
@@ -261,33 +232,17 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     turnId ??= id;
     if (status === "completed") {
       server?.worked();
-      const stale = compactions > 0 && turn.engine.ownsCompaction;
-      return void withCommands(hearEnds).then(() =>
-        end(
-          { status: "completed" },
-          stale
-            ? { name: "stale", why: "Codex compacted the last one by itself" }
-            : { name: "ready" },
-        ),
-      );
+      const ending = planCompleted(compactions > 0 && turn.engine.ownsCompaction);
+      return void withCommands(hearEnds).then(() => end(ending));
     }
     return void withCommands(endCommands).then(() => {
       if (status === "interrupted" && isInterrupting) return stopped();
-      const told = error ?? lastError;
-      if (told === undefined) return fail(`Codex ended the turn as "${visible(status)}".`);
-      const failure = toldBy(errorOf(told), refusal);
-      const isTooLarge = failure.kind === "overflow";
-      return end(
-        { status: "failed", error: failure },
-        isTooLarge
-          ? { name: "stale", why: "the context was too large for the last one" }
-          : brokenState(),
-      );
+      return end(planBroken(standing(), { status, told: error ?? lastError }));
     });
   };
 
   const asked = (method: string, params: unknown): Promise<unknown> =>
-    ourTurn(async () => {
+    silence.ours(async () => {
       noteAnswer();
       if (method === "item/tool/call") return callTool(params);
       const { itemId, command } = ApprovalSchema.safeParse(params).data ?? {};
@@ -316,14 +271,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
         push({ type: "call", call });
       },
     );
-    return {
-      contentItems: outcome.content.map((block) =>
-        block.type === "text"
-          ? { type: "inputText", text: block.text }
-          : { type: "inputImage", imageUrl: `data:${block.mimeType};base64,${block.data}` },
-      ),
-      success: !outcome.isError,
-    };
+    return toolAnswer(outcome);
   };
 
   /** Codex ends the turn, and lets its commands run on. */
@@ -364,11 +312,12 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
         if (error?.kind === "auth") interrupt();
       },
       // The turn after this one has the thread now.
-      replaced: () => end({ status: "interrupted" }, undefined),
-      ended: (sentence) => fail(`${sentence.replace(/\.$/, "")} in the middle of a turn.`),
+      replaced: () => end({ outcome: { status: "interrupted" }, state: undefined }),
+      ended: (sentence) =>
+        end(planFailed(standing(), `${sentence.replace(/\.$/, "")} in the middle of a turn.`)),
     });
     push({ type: "handed-over", projection: ready.projection });
-    listen();
+    silence.heard();
     const started = await connection.request(
       "turn/start",
       { threadId, input: ready.input, model: turn.model.id, ...effortIn(turn) },
@@ -385,18 +334,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   };
 
   signal.addEventListener("abort", interrupt, { once: true });
-  const driving = drive().catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof CodexRefusal) {
-      // Nothing began: the thread is what it was.
-      const state = binding?.state.name === "running" ? { name: "ready" as const } : undefined;
-      const text = `Codex refused ${error.method}: ${message}`;
-      const refused = { kind: "invalid_request" as const, message: text };
-      return end({ status: "failed", code: "HARNESS_FAILED", error: refused }, state);
-    }
-    const code = ContextEngineError.is(error) ? error.code : "HARNESS_FAILED";
-    end({ status: "failed", code, error: { kind: "unavailable", message } }, brokenState());
-  });
+  const driving = drive().catch((error: unknown) => end(planNotBegun(standing(), error)));
   if (signal.aborted) interrupt();
 
   return {
@@ -435,14 +373,8 @@ const NOT_RUN: Extract<ExecutionAnswer, { type: "called" }> = {
 type CompletedTurn = {
   id: string;
   status: string;
-  error?: Parameters<typeof errorOf>[0] | null | undefined;
+  error?: CodexTurnError | null | undefined;
 };
-
-type News = {
-  [Method in keyof typeof NewsSchemas]: { method: Method } & ReturnType<
-    (typeof NewsSchemas)[Method]["parse"]
-  >;
-}[keyof typeof NewsSchemas];
 
 /** As the person chose to have the model think. */
 function effortIn(turn: ExecutionTurn): { effort?: string } {
