@@ -12,8 +12,8 @@ export {
   type QueueFacts,
 } from "./check.ts";
 export type { ChildRow } from "./children.ts";
-export type { CopySummary, FoundRecord } from "./copy/found-sessions.ts";
 export type { Forgetting } from "./copy/forgetting.ts";
+export type { CopySummary, FoundRecord } from "./copy/found-sessions.ts";
 export type {
   FileToKeep,
   FoundFile,

@@ -19,6 +19,7 @@ import { joinCluster } from "../node.ts";
 import { readParts } from "../read.ts";
 import { type WholeReport, wholeReports } from "../whole-reports.ts";
 import { entryHashes, entryLines } from "./entry-lines.ts";
+import { createForgetting, type Forgetting } from "./forgetting.ts";
 import {
   type CopySummary,
   type FoundRecord,
@@ -28,7 +29,6 @@ import {
   removeEmptySession,
   type SessionOf,
 } from "./found-sessions.ts";
-import { createForgetting, type Forgetting } from "./forgetting.ts";
 import {
   bytesOf,
   type FileToKeep,

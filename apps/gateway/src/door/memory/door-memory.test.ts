@@ -24,7 +24,10 @@ function* eventsOf(session: string, turns: number): Generator<DoorEvent> {
     const texts = [isLast ? `${SUMMARY} ${session}` : "A reply of some length. ".repeat(200)];
     yield {
       ...{ type: "reply", session, kind, end, whole: true },
-      ...replyMarks({ kind, isForSummary: kind !== "turn" }, { calls, forms: calls.map((id) => `read {"id":"${id}"}`), texts }),
+      ...replyMarks(
+        { kind, isForSummary: kind !== "turn" },
+        { calls, forms: calls.map((id) => `read {"id":"${id}"}`), texts },
+      ),
     };
   }
 }

@@ -9,6 +9,7 @@ import {
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import type { StreamedEvent } from "../../http/event-stream.ts";
+import { post } from "../../testing/gateway.ts";
 import { heldModel } from "../../testing/held-model.ts";
 import { killPlace, type Place } from "../../testing/killed-gateways.ts";
 import { askMain, saidInMain, sendToMain } from "../../testing/main-session.ts";
@@ -102,25 +103,25 @@ describe.skipIf(whyNoPostgres() !== null)(
     it("are not said under the key of another one, wherever that is", LONG, async () => {
       const { model, one, two } = await world();
       const refusedBy = async (place: Place, body: Record<string, unknown>) => {
-        const answer = await ask(place, "/messages", post(body));
+        const answer = await askMain(place, "/messages", post(body));
         const { error } = (await answer.json()) as { error: { code: string } };
         return [answer.status, error.code];
       };
       const refused = [422, "IDEMPOTENCY_KEY_REUSED"];
-      const first = await send(one, { text: "one", idempotencyKey: "k1" });
-      await answer({ model }, "One.");
+      const first = await sendToMain(one, { text: "one", idempotencyKey: "k1" });
+      await model.answer("One.");
       await first.all;
       for (const place of [one, two])
         expect(await refusedBy(place, { text: "uno", idempotencyKey: "k1" })).toEqual(refused);
-      await kill(one);
+      await killPlace(one);
       // Said by the dead one, and kept for the next one.
       expect(await refusedBy(two, { text: "uno", idempotencyKey: "k1" })).toEqual(refused);
-      const second = await send(two, { text: "two", idempotencyKey: "k2" });
+      const second = await sendToMain(two, { text: "two", idempotencyKey: "k2" });
       await second.told("waiting");
       expect(await refusedBy(two, { text: "due", idempotencyKey: "k2" })).toEqual(refused);
-      await answer({ model }, "Two.");
+      await model.answer("Two.");
       expect((await second.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
-      expect(await said(two)).toEqual(["user: one", "assistant", "user: two", "assistant"]);
+      expect(await saidInMain(two)).toEqual(ALL_THREE.slice(0, 4));
     });
 
     it("are taken back at any gateway, and not said then", LONG, async () => {
