@@ -302,14 +302,12 @@ export class KnownRequests {
     for (const hash of [event.end, event.behindFirst])
       if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
     const isTip = kind === "turn" && session.branches.some(({ tip }) => tip === event.end);
-    const told = isTip ? tokensOfReply(event) : [];
-    for (const token of told) this.#rememberTold(id, token);
+    const tokens = tokensOfReply(event);
+    if (isTip) for (const token of tokens) this.#rememberTold(id, token);
     this.#sessions.set(id, {
       ...session,
-      ...(isTip && { branches: branchesReplied(session.branches, event.end, told) }),
-      ...(mark && {
-        marks: [...session.marks, { ...mark, tokens: tokensOfReply(event) }].slice(-MOST_MARKED),
-      }),
+      ...(isTip && { branches: branchesReplied(session.branches, event.end, tokens) }),
+      ...(mark && { marks: [...session.marks, { ...mark, tokens }].slice(-MOST_MARKED) }),
       asked: repliedSummary(session.asked, event.end, {
         texts: summaries,
         mark: whole && calls.length === 0 ? mark : undefined,
