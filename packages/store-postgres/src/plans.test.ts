@@ -146,10 +146,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect((await shelf.kept()).size).toBe(10);
     await shelf.put({ day: "d7", from: 3_000_000, to: 3_000_002, text: "{}" });
     await shelf.drop("d57");
-    for await (const others of store.costsOfOthers("h7")) {
-      expect(others).toMatchObject({ text: "{}" });
-      break;
-    }
+    for await (const { text } of store.costsOfOthers("h7")) expect(text).toBe("{}");
     await store.sweep({ known: ["k1"] });
     // As if the answer to a step had been lost.
     const lost = await store.openLog(name);

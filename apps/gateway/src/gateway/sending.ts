@@ -65,7 +65,8 @@ export interface Sending {
   offer(request: SendRequest): Promise<Taken>;
   /**
    * Keeps a message for the gateway that has its session, as that does not answer; durable when it
-   * resolves. Throws BACKLOG_FULL, STORAGE_FAILED, IDEMPOTENCY_KEY_REUSED, and SESSION_LOCKED where no other gateway is.
+   * resolves. Throws BACKLOG_FULL, STORAGE_FAILED, IDEMPOTENCY_KEY_REUSED, and SESSION_LOCKED where
+   * no other gateway is.
    */
   keep(request: SendRequest & { idempotencyKey: string }): Promise<WaitingView>;
   /** Takes part in what becomes of it, now that this gateway has the session. */

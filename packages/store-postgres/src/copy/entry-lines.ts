@@ -1,8 +1,10 @@
 // Reads entries of a session by their hashes, and as the lines that they were.
 import { type BodyRow, wholeBodies } from "../blobs/whole-bodies.ts";
 import type { Database, Statement } from "../database.ts";
-import type { SessionOf } from "./found-sessions.ts";
+import type { CopySummary } from "./found-sessions.ts";
 import { HASHES } from "./put-session.ts";
+
+type SessionOf = Pick<CopySummary, "agentId" | "sessionId">;
 
 const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
 

@@ -27,9 +27,6 @@ export interface FoundRecord extends CopyRecord {
   line: number;
 }
 
-/** Which session is meant. */
-export type SessionOf = Pick<StoredSummary, "agentId" | "sessionId">;
-
 type CopyRow = SummaryRow & { created_at: number; line: number };
 
 const COLUMNS = `

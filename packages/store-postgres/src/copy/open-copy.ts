@@ -27,7 +27,6 @@ import {
   foundSession,
   foundSessions,
   removeEmptySession,
-  type SessionOf,
 } from "./found-sessions.ts";
 import {
   bytesOf,
@@ -137,6 +136,8 @@ export interface PostgresCopy {
   /** Gives up what it has, and ends the connections. */
   close(): Promise<void>;
 }
+
+type SessionOf = Pick<CopySummary, "agentId" | "sessionId">;
 
 const DELIVERIES: Statement<{ line: number; engine_id: string; change: string }> = {
   name: "copy-deliveries",
