@@ -50,6 +50,7 @@ const LIVING: Statement<{ count: number }> = {
 
 /** A gateway that lives. */
 export interface LivingNode {
+  /** Of this start. */
   id: string;
   /** Where others reach it. */
   address: string;
