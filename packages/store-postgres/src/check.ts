@@ -144,9 +144,8 @@ export async function checkPostgres({
       problem: standbyLacks({ host: place.host, names, followers, commitMs }),
     };
   } catch (error) {
-    const code = codeOf(error);
     // The driver names no code for it.
-    if (code === undefined && asksForTls(url) && (await refusesTls(url, timeoutMs)))
+    if (codeOf(error) === undefined && asksForTls(url) && clients.some(refusesTls))
       return { ok: false, problem: speaksNoTls(place) };
     return { ok: false, problem: whyNot(error, place) };
   } finally {

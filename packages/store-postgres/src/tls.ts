@@ -1,5 +1,5 @@
 // Says how the driver is to speak TLS, and why it cannot.
-import { connect } from "node:net";
+import type pg from "pg";
 
 /**
  * The same address with the mode that the driver means. It checks certificate and name in each of
@@ -28,24 +28,12 @@ export const asksForTls = (url: string): boolean => {
   return mode === null ? searchParams.has("sslrootcert") : mode !== "disable";
 };
 
-/** "SSLRequest" of the protocol: its length and its number. */
-const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
-const NO = "N".charCodeAt(0);
-
-/** True: the server answers, and speaks no TLS. */
-export function refusesTls(url: string, timeoutMs: number): Promise<boolean> {
-  const { hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const socket = connect({ host, port: Number(port || 5432), timeout: timeoutMs });
-  return new Promise((resolve) => {
-    const end = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.on("connect", () => socket.write(SSL_REQUEST));
-    socket.on("data", ([first]) => end(first === NO));
-    for (const over of ["error", "close", "timeout"]) socket.on(over, () => end(false));
-  });
+/** True: all that the server answered was the one byte that says that it speaks no TLS. */
+export function refusesTls(client: pg.Client): boolean {
+  const { connection } = client as unknown as {
+    connection?: { stream?: { bytesRead?: number } };
+  };
+  return connection?.stream?.bytesRead === 1;
 }
 
 /** As Node names what is wrong with a certificate. */

@@ -84,7 +84,7 @@ describe.skipIf(whyNoPostgres() !== null)(`forgetting in PostgreSQL ${UNLESS_THE
     writeFileSync(join(home, "clew.json"), JSON.stringify(config));
   const long = (at: number) => `Log entry ${at}. ${`Wind ${at} from the west. `.repeat(80)}`;
 
-  /** Said in files, copied over, and gone on with in the database; another session said none of it. */
+  /** Said in files, copied over, and gone on with in the database; one session said none of it. */
   async function movedHome() {
     const url = await testDatabase();
     const home = await temporaryHome();
