@@ -38,9 +38,9 @@ export async function deleteSession(
   const { sessionId } = await conversations.replace(key, async () => {
     const found = await store.find(key);
     if (found === null) throw await store.notFound(text);
-    await ports.waiting.clear(key);
-    // Since then a client may have gone on in it.
+    // Meanwhile a client may have gone on in it.
     if (ports.underWay.busy().has(key)) throw sessionInUse(key);
+    await ports.waiting.clear(key);
     await store.remove(key);
     ports.door.forget(key);
     return found;

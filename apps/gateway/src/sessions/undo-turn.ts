@@ -16,8 +16,9 @@ export function leafBeforeUndo(entry: TranscriptEntry): string | null {
 
 /** True: no command took it back, but a client that asked again or went on without it. */
 export const isByClient = (entry: TranscriptEntry): boolean =>
+  entry.type === "custom" &&
   leafBeforeUndo(entry) !== null &&
-  ((entry as { data?: unknown }).data as { by?: unknown }).by === BY_CLIENT;
+  (entry.data as { by?: unknown }).by === BY_CLIENT;
 
 const BY_CLIENT = "client";
 
