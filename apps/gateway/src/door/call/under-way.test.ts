@@ -53,3 +53,45 @@ it("a reply ends when its client goes, and when the gateway stops", () => {
   replies.endAll();
   expect(other.signal).toMatchObject({ aborted: true, reason: { by: "stop" } });
 });
+
+const lasting = new AbortController().signal;
+
+it("one that comes when the gateway stops already ends at once", () => {
+  const replies = underWay();
+  replies.endAll();
+  const late = replies.enter({ key: "agent:main:a", bytes: 10, isTurn: true, gone: lasting });
+  expect(late.signal).toMatchObject({ aborted: true, reason: { status: 503 } });
+});
+
+it("those that wait are taken back alone, and those that run ended alone", async () => {
+  for (const which of ["waiting", "running"] as const) {
+    const replies = underWay();
+    const enter = (isTurn: boolean) =>
+      replies.enter({ key: "agent:main:a", bytes: 10, isTurn, gone: lasting });
+    const running = [enter(true), enter(true)];
+    await Promise.all(running.map((reply) => reply.granted()));
+    const waiting = enter(true);
+    expect(replies.cancel("agent:main:b", which)).toBe(false);
+    expect(replies.cancel("agent:main:a", which)).toBe(true);
+    for (const reply of running) expect(reply.signal.aborted).toBe(which === "running");
+    expect(waiting.signal.aborted).toBe(which === "waiting");
+  }
+});
+
+it("what is asked beside a session is not kept waiting by what runs in it", async () => {
+  const gate = createSessionGate();
+  const none = { ...limits, waitingTurns: 0 };
+  const replies = createRepliesUnderWay({
+    ...{ limits: none, gate, backlog: () => 0, replyMs: 60_000 },
+    line: createTurnLine(() => limits.runningTurns),
+  });
+  const own = gate.enter("agent:main:a", "alone");
+  await own.granted;
+  const asked = { key: "agent:main:a", bytes: 10, gone: lasting };
+  expect(() => replies.enter({ ...asked, isTurn: true })).toThrow(
+    expect.objectContaining({ code: "BACKLOG_FULL" }),
+  );
+  const beside = replies.enter({ ...asked, isTurn: false });
+  await beside.granted();
+  beside.leave();
+});
