@@ -60,6 +60,13 @@ describe("a body that goes on from an earlier one", () => {
     );
   });
 
+  it("has the list that counts, where a second one stands behind the first", () => {
+    const reader = createBodyReader();
+    reader.read(bytesOf('{"messages":[{"a":1},{"b":2}]}'), WIRE);
+    const text = '{"messages":[{"a":1},{"b":2},{"c":3}],"messages":[{"role":"user"}]}';
+    expect(reader.read(bytesOf(text), WIRE)!.body).toEqual(JSON.parse(text));
+  });
+
   it("has the very messages that it had before", () => {
     const reader = createBodyReader();
     const list: object[] = Array.from({ length: 50 }, (_, index) => ({
