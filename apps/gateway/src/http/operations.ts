@@ -5,7 +5,12 @@ import type { HttpCode } from "./errors.ts";
 /** Codes of Clew's own errors that routes name. */
 type SaidError = Extract<
   ErrorCode,
-  "SESSION_NOT_FOUND" | "SESSION_LOCKED" | "SESSION_BUSY" | "BACKLOG_FULL" | "REQUEST_INVALID"
+  | "SESSION_NOT_FOUND"
+  | "SESSION_LOCKED"
+  | "SESSION_BUSY"
+  | "BACKLOG_FULL"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "REQUEST_INVALID"
 >;
 
 export interface Operation {
@@ -89,7 +94,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: RESUMED,
     body: "MessageBody",
     answer: "turn",
-    errors: ["REQUEST_INVALID", "FORBIDDEN", "SESSION_BUSY", "SESSION_LOCKED", "BACKLOG_FULL"],
+    errors: [
+      ...(["REQUEST_INVALID", "FORBIDDEN", "SESSION_BUSY", "SESSION_LOCKED"] as const),
+      ...(["BACKLOG_FULL", "IDEMPOTENCY_KEY_REUSED"] as const),
+    ],
   },
   "GET /api/sessions/:key/stream": {
     summary:
