@@ -17,11 +17,10 @@ import { readPlacedEvents } from "./read-events.ts";
 async function world(home?: string) {
   const model = await heldModel();
   const { url, stop, gateway } = await startTestGateway(model.config, home);
-  const at = (session: string, path: string) => `${url}/api/sessions/${session}${path}`;
   const send = (session: string, body: object, since?: string) =>
     sendTurn({ url, session, since }, body);
   const follow = (session: string, since?: string) => followTurn({ url, session, since });
-  return { model, url, at, send, follow, stop, gateway };
+  return { model, url, send, follow, stop, gateway };
 }
 
 const all = async (response: Response) => {
@@ -144,7 +143,7 @@ describe("who comes back to a turn", () => {
   });
 
   it("is answered in a sentence where there is nothing to tell", async () => {
-    const { send, follow, at, model } = await world();
+    const { send, follow, url, model } = await world();
     const nobody = await follow("nobody");
     expect(nobody.status).toBe(404);
     expect((await nobody.json()).error.code).toBe("SESSION_NOT_FOUND");
@@ -155,7 +154,7 @@ describe("who comes back to a turn", () => {
     expect([idle.status, (await idle.json()).error.code]).toEqual([404, "NOT_FOUND"]);
     const unknown = await follow("main", "abc.4.nowhere");
     expect([unknown.status, (await unknown.json()).error.code]).toEqual([404, "NOT_FOUND"]);
-    const malformed = await fetch(at("main", "/stream?lastEventId=x"));
+    const malformed = await fetch(`${url}/api/sessions/main/stream?lastEventId=x`);
     expect(malformed.status).toBe(400);
     const nameless = await send("main", { text: "Go." }, ids[0]);
     expect([nameless.status, (await nameless.json()).error.code]).toEqual([400, "REQUEST_INVALID"]);

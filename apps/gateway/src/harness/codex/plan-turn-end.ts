@@ -102,7 +102,7 @@ function brokenState({ binding, turnId, hasAnswered }: TurnStanding): ThreadStat
   return turnId === undefined ? binding.state : { name: "failed", turnId };
 }
 
-/** Pure. What a binding says besides, once the turn's end and all before it is in the transcript. */
+/** Pure. What a binding says besides, once all of the turn is in the transcript. */
 export function boundAfter(
   binding: Binding | null,
   {
