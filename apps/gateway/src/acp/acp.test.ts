@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -62,6 +62,12 @@ const refusal = (asked: Promise<unknown>): Promise<object> =>
 
 async function until(isThere: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** A message waits, and its file is whole. */
+function isKept(home: string): boolean {
+  const folder = join(home, "agents/main/waiting");
+  return existsSync(folder) && readdirSync(folder).some((name) => name.endsWith(".json"));
 }
 
 const kinds = (updates: readonly SessionUpdate[]) => [
@@ -288,7 +294,7 @@ describe("clew acp", () => {
       const second = whenBusy === "refuse" ? refusal(prompt("second")) : prompt("second");
       if (whenBusy === "refuse")
         expect(await second).toMatchObject({ code: -32600, data: { code: "SESSION_BUSY" } });
-      else await until(() => existsSync(join(given.home, "agents/main/waiting")));
+      else await until(() => isKept(given.home));
       await editor.agent.notify(session.cancel, { sessionId });
       expect(await first).toEqual({ stopReason: "cancelled" });
       if (whenBusy === "follow") expect(await second).toEqual({ stopReason: "cancelled" });
@@ -304,8 +310,7 @@ describe("clew acp", () => {
     const first = prompt(run("write_file", { path: "a.txt", content: "" }));
     await until(() => editor.permissions.length === 1);
     const second = prompt("also this");
-    const folder = join(given.home, "agents/main/waiting");
-    await until(() => existsSync(folder));
+    await until(() => isKept(given.home));
     allowed.resolve("once");
     expect([await first, await second]).toEqual([
       { stopReason: "end_turn" },
