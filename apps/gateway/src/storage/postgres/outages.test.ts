@@ -34,7 +34,7 @@ const REFUSE = (code: string) => `
   create function refuse() returns trigger language plpgsql as
     $$ begin raise exception 'no' using errcode = '${code}'; end $$;
   create trigger refuse before insert on entry for each row execute function refuse();
-  create trigger refuse before insert on inbox for each row execute function refuse();`;
+  create trigger refuse before insert on inbox_row for each row execute function refuse();`;
 const TAKE_AGAIN = "drop function refuse cascade";
 
 describe.skipIf(whyNoPostgres() !== null)(
