@@ -60,7 +60,7 @@ it("one that comes when the gateway stops already ends at once", () => {
   const replies = underWay();
   replies.endAll();
   const late = replies.enter({ key: "agent:main:a", bytes: 10, isTurn: true, gone: lasting });
-  expect(late.signal).toMatchObject({ aborted: true, reason: { status: 503 } });
+  expect(late.signal).toMatchObject({ aborted: true, reason: { by: "stop" } });
 });
 
 it("those that wait are taken back alone, and those that run ended alone", async () => {
