@@ -25,7 +25,14 @@ describe("sessions of one client", () => {
 describe("sessions of all clients at one door", () => {
   it("are recognised in every way there is", () => {
     const ways = [1, 2, 3, 4].flatMap((dice) => [...play(dice, HABITS, 400).ways]);
-    expect([...new Set(ways)].sort()).toEqual(["call-id", "key", "nothing", "prefix", "summary"]);
+    expect([...new Set(ways)].sort()).toEqual([
+      "call-id",
+      "key",
+      "nothing",
+      "prefix",
+      "summary",
+      "words",
+    ]);
   });
 
   it.each([
