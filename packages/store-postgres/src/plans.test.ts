@@ -256,6 +256,13 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
       messages: [{ name: "m", id: "m", body: "1" }],
     };
     await copy.keep("home", { ...file, sessionId: null }, waiting);
+    const { forgetting } = copy;
+    await forgetting.living("nowhere");
+    await forgetting.blobsOf({ agentId: "main", sessionId: "s5" });
+    await forgetting.dropParts("main", ["p1"]);
+    await forgetting.dropFile({ home: "home", place: "none" });
+    await forgetting.dropWaiting({ agentId: "main", key: "copied" }, ["m"]);
+    await forgetting.dropRuns("j5", [{ due: 5, startedAt: 5 }]);
     await copy.close();
   }
 });
