@@ -1,9 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { checkPostgres } from "./check.ts";
 import { openPostgresStore, type PostgresStore } from "./store.ts";
-import { runSql } from "./testing/server.ts";
+import { runSql, startPostgres } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
 import { makeSmallDisk } from "./testing/small-disk.ts";
@@ -115,13 +117,15 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that refuses ${UNLESS_THER
   it("because its disk is full, goes on as soon as there is room", async ({ skip }) => {
     const disk = makeSmallDisk(40);
     if (disk === null) return skip("no small disk may be made here");
-    const name = `full-${process.pid}`;
-    await runSql(admin, `create tablespace "${name}" location '${disk.folder}'`);
-    await runSql(admin, `create database "${name}" tablespace "${name}"`);
-    const small = new URL(admin);
-    small.pathname = name;
+    // What the disk does not take any work of its server may have to write.
+    const folder = join(tmpdir(), `clew-full-${randomUUID().slice(0, 8)}`);
+    const server = await startPostgres({ folder });
+    const admin = server.urlOf("postgres");
+    await runSql(admin, `create tablespace small location '${disk.folder}'`);
+    await runSql(admin, "create database small tablespace small");
+    const url = server.urlOf("small");
     const store = await openPostgresStore({
-      ...{ url: small.href, address: "http://full", ports: SIMPLE_PORTS, ttlMs: 60_000 },
+      ...{ url, address: "http://full", ports: SIMPLE_PORTS, ttlMs: 60_000 },
     });
     try {
       const session = { agentId: "main", key: "full" };
@@ -144,7 +148,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that refuses ${UNLESS_THER
       expect(refused).toMatchObject({ code: "STORAGE_FAILED" });
       expect((refused as Error).message).toMatch(/^[^\n]+was not stored[^\n]+\(53100\)[^\n]+\.$/);
       expect(await store.list()).toHaveLength(1);
-      const asked = { url: small.href, connections: 2, triesRoom: true };
+      const asked = { url, connections: 2, triesRoom: true };
       expect(await store.hasRoom()).toBe(false);
       expect(await checkPostgres(asked)).toMatchObject({ ok: true, facts: { hasRoom: false } });
       disk.empty();
@@ -156,8 +160,7 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that refuses ${UNLESS_THER
     } finally {
       await store.close();
       disk.empty();
-      await runSql(admin, `drop database "${name}"`);
-      await runSql(admin, `drop tablespace "${name}"`);
+      await server.stop();
       disk.remove();
     }
   });
