@@ -263,6 +263,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     await forgetting.dropFile({ home: "home", place: "none" });
     await forgetting.dropWaiting({ agentId: "main", key: "copied" }, ["m"]);
     await forgetting.dropRuns("j5", [{ due: 5, startedAt: 5 }]);
+    await forgetting.dropCosts("h7");
     await copy.close();
   }
 });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import type { CostShelf } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
+import { writeOwn } from "../home/own-writes.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { type CostFile, costFiles, costsFolder } from "./ledger.ts";
 
@@ -97,6 +97,10 @@ export const planShare = (
 /** Names the shelf that has what the files said; who changes what they said takes it away. */
 export const sharedMark = (home: string): string => join(costsFolder(home), "shared");
 
+/** Whether a shelf has what the files say, as far as the home knows. */
+export const isShared = async (home: string): Promise<boolean> =>
+  (await readFile(sharedMark(home), "utf8").catch(() => "")) !== "";
+
 async function keptOnShelf({
   home,
   place,
@@ -105,7 +109,7 @@ async function keptOnShelf({
   const mark = sharedMark(home);
   if ((await readFile(mark, "utf8").catch(() => "")) !== place) {
     await shelf.drop(null);
-    await writeFileAtomic(mark, place, { mode: 0o600, fsync: false });
+    await writeOwn(mark, place, { fsync: false });
   }
   return new Map(await shelf.kept());
 }

@@ -1,6 +1,7 @@
 // Takes out of a database what is to be forgotten, but for what sessions say.
 import { dropUnnamed } from "../blobs/sweep-blobs.ts";
 import { removeSession } from "../catalogue.ts";
+import { costShelf } from "../cost-lines.ts";
 import type { Database, Statement } from "../database.ts";
 import { LIVES } from "../node.ts";
 import type { FoundFile } from "./kept-files.ts";
@@ -21,6 +22,8 @@ export interface Forgetting {
   dropFile(file: Pick<FoundFile, "home" | "place">): Promise<void>;
   /** Messages that wait, by what their senders called them. */
   dropWaiting(session: { agentId: string; key: string }, names: readonly string[]): Promise<void>;
+  /** What a home wrote down of model calls, which its next gateway brings there anew. */
+  dropCosts(home: string): Promise<void>;
   /** Runs of a job. */
   dropRuns(id: string, runs: readonly { due: number; startedAt: number }[]): Promise<void>;
 }
@@ -86,6 +89,7 @@ export function createForgetting(database: Database): Forgetting {
     dropFile: async ({ home, place }) => void (await database.ask(FILE, [home, place])),
     dropWaiting: async ({ agentId, key }, names) =>
       void (await database.ask(WAITING, [agentId, key, names])),
+    dropCosts: (home) => costShelf(database, home).drop(null),
     dropRuns: async (id, runs) =>
       void (await database.ask(RUNS, [
         id,

@@ -33,6 +33,6 @@ export const nothingThere = (close: () => Promise<void>) => ({
   forgetting: {
     ...{ living: none, blobsOf: none, remove: no },
     ...{ dropBlobs: nothing, dropParts: nothing, dropFile: nothing },
-    ...{ dropWaiting: nothing, dropRuns: nothing },
+    ...{ dropWaiting: nothing, dropRuns: nothing, dropCosts: nothing },
   },
 });

@@ -150,7 +150,10 @@ describe.skipIf(whyNoPostgres() !== null)(`forgetting in PostgreSQL ${UNLESS_THE
     const { url, home } = await movedHome();
     expect((await clew(home, ["sessions", "delete", "side", "--yes"])).code).toBe(0);
     expect((await forget(home, "--session", "side", "--yes")).code).toBe(0);
+    const naming = "select day from cost_line where body like '%agent:main:main%'";
+    expect(await runSql(url, naming)).toHaveLength(1);
     expect((await forget(home, "--session", "main", "--yes")).code).toBe(0);
+    expect(await runSql(url, naming)).toEqual([]);
     expect(await tablesHolding(url)).toEqual([]);
     expect(await filesHolding(home)).toEqual([]);
     const { output } = await clew(home, ["sessions", "list", "--json"]);

@@ -3,8 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { losslessFile } from "../../config/lossless-file.ts";
+import { isShared } from "../../costs/share-costs.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { agentsIn, type LeftBehind } from "../../storage/copy/walk-home.ts";
+import { idOfHome } from "../../storage/home-id.ts";
 import type { LeftFile } from "../clean-files.ts";
 import type { Journal } from "../journal.ts";
 import { type Asked, matcherOf, type Planned, planHome } from "../plan-home.ts";
@@ -103,6 +105,8 @@ async function finish(
   const { home } = request;
   await removeCopies(home);
   const done = await runForgetting(home, journal, options);
+  // They name sessions of which this home says nothing any more.
+  if (!(await isShared(home))) await request.copy.forgetting.dropCosts(await idOfHome(home));
   const left = await putBack(request, found);
   await removeScratch(home);
   const stays = left.map(({ what, why }) => ({ file: `${what} in the database`, why }));

@@ -1,8 +1,8 @@
 // Notes what a database had of sessions before something of it was forgotten.
 import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { writeOwn } from "../../home/own-writes.ts";
 import { fromJson, toJson } from "../../own-json.ts";
 import { JournalSchema } from "../journal.ts";
 import { scratchRecordFile } from "../scratch-place.ts";
@@ -46,7 +46,7 @@ const PutBackSchema = z.object({
 export type PutBack = z.infer<typeof PutBackSchema>;
 
 export const writePutBack = (home: string, putBack: PutBack): Promise<void> =>
-  writeFileAtomic(scratchRecordFile(home), `${toJson(putBack)}\n`, { mode: 0o600 });
+  writeOwn(scratchRecordFile(home), `${toJson(putBack)}\n`);
 
 /** Null: there is none. Throws STORAGE_FAILED where nobody can read it. */
 export async function readPutBack(home: string): Promise<PutBack | null> {
