@@ -86,6 +86,27 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is there ${UNLESS_THE
 
   const run = (text: string) => runSql(url, text);
 
+  it("is nobody else's while a gateway makes its tables", async () => {
+    for (let round = 0; round < 4; round++) {
+      const empty = await testDatabase();
+      const made = openPostgresStore({
+        ...{ url: empty, address: "http://makes", ports: SIMPLE_PORTS, ttlMs: 60_000 },
+      });
+      let isMade = false;
+      const done = made.finally(() => {
+        isMade = true;
+      });
+      const looks = async () => {
+        const problems: unknown[] = [];
+        while (!isMade) problems.push(await problemOf(empty));
+        return problems;
+      };
+      const problems = await Promise.all([looks(), looks(), looks(), looks()]);
+      await (await done).close();
+      expect(problems.flat().filter((problem) => problem !== null)).toEqual([]);
+    }
+  });
+
   it("is told of: its version, and whether it keeps what it acknowledged", async () => {
     const check = await checkPostgres({ url, connections: 2 });
     expect(check).toMatchObject({ ok: true, facts: { user: "clew", synchronousCommit: "on" } });

@@ -125,9 +125,7 @@ export async function checkPostgres({
     const queue = await readJobsSchema(async (text) => (await client.query(text)).rows as never);
     const known = await knownJobsVersion();
     const gateways = living?.gateways ?? 0;
-    const [made] = row!.has_migrations ? (await client.query<Made>(MADE)).rows : [];
-    const columns = (await client.query<FoundColumn>(COLUMNS_OF, [Object.keys(OWN_TABLES)])).rows;
-    const tables = { columns, version: made?.version ?? 0 };
+    const tables = await foundTables(client);
     const hasRoom = triesRoom ? await triesToWrite((text) => client.query(text)) : null;
     const check = judge(row!, {
       ...{ place, connections, now, gateways, queue, known, tables, hasRoom },
@@ -168,7 +166,6 @@ interface FactsRow extends LimitsRow {
   standbys: number;
   standby_names: string;
   followers: number;
-  has_migrations: boolean;
   statement_timeout_ms: number;
   encoding: string;
   has_nodes: boolean;
@@ -176,10 +173,24 @@ interface FactsRow extends LimitsRow {
   now: number;
 }
 
-interface Made {
+interface FoundTables {
+  columns: readonly FoundColumn[];
+  /** 0: they do not say. */
   version: number;
 }
 
+/** All of one moment: another gateway may be making them. */
+async function foundTables(client: pg.Client): Promise<FoundTables> {
+  await client.query("begin isolation level repeatable read read only");
+  const [is] = (await client.query<{ told: boolean }>(IS_TOLD)).rows;
+  const [made] = is!.told ? (await client.query<{ version: number }>(MADE)).rows : [];
+  const { rows } = await client.query<FoundColumn>(COLUMNS_OF, [Object.keys(OWN_TABLES)]);
+  await client.query("commit");
+  return { columns: rows, version: made?.version ?? 0 };
+}
+
+const IS_TOLD = `
+  select coalesce(has_table_privilege(to_regclass('migration'), 'select'), false) as told`;
 const MADE = "select version from migration where id = 1";
 
 interface Living {
@@ -205,7 +216,6 @@ const FACTS = `
     (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum'))
       as standbys,
     (select count(*)::int from pg_stat_replication) as followers,
-    coalesce(has_table_privilege(to_regclass('migration'), 'select'), false) as has_migrations,
     ${LIMITS},
     exists (select 1 from pg_extension where extname = 'pg_trgm') or (
       has_database_privilege(current_database(), 'create')
@@ -240,7 +250,7 @@ function judge(
     gateways: number;
     queue: JobsSchema;
     known: number;
-    tables: { columns: readonly FoundColumn[]; version: number };
+    tables: FoundTables;
     hasRoom: boolean | null;
     makesNothing: boolean;
   },
