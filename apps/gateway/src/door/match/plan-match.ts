@@ -1,6 +1,7 @@
 // Decides which session a request continues, and by what it was recognised.
 import { lengthOfCommonStart } from "./branches.ts";
 import { sessionOfAnswer, sessionOfReplies } from "./by-replies.ts";
+import { sessionOfShownCalls } from "./by-shown-calls.ts";
 import { isSure } from "./call-key.ts";
 import { holdersIn, summaryIn } from "./client-summary.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
@@ -165,6 +166,7 @@ const matchedByContents = (
   matchedByCall(known, request, place) ??
   matchedBySummary(known, request, place) ??
   matchedByReplies(known, request, place) ??
+  matchedByShownCalls(known, request, place) ??
   matchedByQuotes(known, request, place) ??
   matchedByEnd(known, request, place, "open");
 
@@ -322,6 +324,16 @@ function matchedByReplies(
 ): Found | undefined {
   const session = sessionOfAnswer(known, request, mayBe) ?? sessionOfReplies(known, request, mayBe);
   return session === undefined ? undefined : { session, by: "words", known: 0 };
+}
+
+/** By calls that its client shows to a model, also where their ids count up. */
+function matchedByShownCalls(
+  known: KnownRequests,
+  request: RequestSketch,
+  { mayBe }: Place,
+): Found | undefined {
+  const session = sessionOfShownCalls(known, request, mayBe);
+  return session === undefined ? undefined : { session, by: "call-id", known: 0 };
 }
 
 /** Most sessions of which a long text may tell. */
