@@ -22,6 +22,8 @@ export interface ViewMarks {
   turns?: string;
   /** What was said up to here while a request was worked on is left out. Absent: nothing is. */
   asides?: string;
+  /** The newest calls need not stay where they stand up to here. Absent: they stay. */
+  answered?: string;
   /** Thinking up to here was written before the last move. Absent: nothing moved. */
   thinking?: string;
 }
@@ -80,9 +82,10 @@ const KEPT_SHARE = 0.6;
  * read while the beginning stays the same. Then results of tools go first but for excerpts. Where
  * that is not enough these go but for a few lines, then pairs of calls and results, of which a
  * note tells, whole turns last, always from the oldest on; what stays in any case is what comes
- * before the first reply, the open request, and the newest pair with all behind it. The open
- * request is all that was said in a person's name behind the last reply in words; of it only what
- * stands behind results may go, and only where nothing else brings the view below high water.
+ * before the first reply, the open request, and the newest pair of that. The open request is all
+ * that was said in a person's name behind the last reply in words. Only where nothing else brings
+ * the view below high water may the newest pair go with all behind it that is answered, and what
+ * stands behind results in the open request.
  */
 export function planView(input: ViewInput): ViewPlan {
   const { messages, fixedTokens, window, leastReply, spare = 0, marks } = input;
@@ -122,8 +125,8 @@ class View {
   tokens: number;
   readonly #input: ViewInput;
   readonly #groups: readonly Group[];
-  /** Where the newest pair begins, and everything that stays with it. */
-  readonly #newest: number;
+  /** Where what stays begins: the newest pair, or the open request, once that is answered. */
+  #staysFrom: number;
   /** Where the open request begins; 0: before the first reply. */
   readonly #open: number;
   /** Said in a person's name while a request was worked on. */
@@ -138,16 +141,20 @@ class View {
   #pairsBefore = 0;
   #turnsBefore = 0;
   #asidesBefore = 0;
+  #answeredBefore: number;
 
   constructor(input: ViewInput, whole: number) {
     const { messages, marks } = input;
     this.tokens = whole;
     this.#input = input;
     this.#groups = groupsOf(messages);
-    this.#newest =
+    this.#answeredBefore = behind(messages, marks.answered);
+    this.#staysFrom = Math.max(
+      this.#answeredBefore,
       this.#groups.findLast(({ kind }) => kind === "pair")?.start ??
-      this.#groups.at(-1)?.start ??
-      messages.length;
+        this.#groups.at(-1)?.start ??
+        messages.length,
+    );
     this.#open = this.#groups.findLast(({ answers }) => answers)?.end ?? 0;
     this.#begins = this.#groups.filter(({ begins }) => begins);
     this.#asides = this.#groups.filter(
@@ -184,7 +191,17 @@ class View {
    * Shortens to `low`; where that is not enough leaves calls out to `leaving`, turns to `turns`,
    * and is below `high` at any price.
    */
-  shrinkTo({ low, leaving, turns, high }: Record<"low" | "leaving" | "turns" | "high", number>) {
+  shrinkTo(water: Record<"low" | "leaving" | "turns" | "high", number>) {
+    this.#shrink(water);
+    if (this.tokens > water.high && this.#letNewestGo()) this.#shrink(water);
+    if (this.tokens > water.high)
+      repeat(
+        () => this.tokens > water.turns,
+        () => this.#leaveAsideOut(),
+      );
+  }
+
+  #shrink({ low, leaving, turns }: Record<"low" | "leaving" | "turns", number>) {
     repeat(
       () => this.tokens > low,
       () => this.#elideNext(),
@@ -194,9 +211,18 @@ class View {
       repeat(isAbove, () => this.#linesNext());
       repeat(isAbove, () => this.#leavePairOut());
     }
-    const isFull = () => this.tokens > turns;
-    repeat(isFull, () => this.#leaveTurnOut());
-    if (this.tokens > high) repeat(isFull, () => this.#leaveAsideOut());
+    repeat(
+      () => this.tokens > turns,
+      () => this.#leaveTurnOut(),
+    );
+  }
+
+  /** False: the open request is about the newest pair. */
+  #letNewestGo(): boolean {
+    if (this.#staysFrom >= this.#open) return false;
+    this.#staysFrom = this.#open;
+    this.#answeredBefore = this.#open;
+    return true;
   }
 
   plan(): Pick<ViewPlan, "leftOut" | "tokens"> & ShortenedBefore {
@@ -218,12 +244,13 @@ class View {
       ...placed("pairs", this.#pairsBefore),
       ...placed("turns", this.#turnsBefore),
       ...placed("asides", this.#asidesBefore),
+      ...placed("answered", this.#answeredBefore),
     };
   }
 
   /** False: there is nothing left to elide; likewise below. */
   #elideNext(): boolean {
-    if (this.#elidedBefore >= this.#newest) return false;
+    if (this.#elidedBefore >= this.#staysFrom) return false;
     this.#shorten(this.#elidedBefore, () => this.#elidedBefore++);
     return true;
   }
@@ -254,7 +281,7 @@ class View {
     const group = this.#groupFrom(start);
     // A turn that goes on into what stays would leave its second half without the first.
     const end = this.#begins[placeFrom(this.#begins, start + 1)]?.start;
-    if (group === undefined || end === undefined || end > Math.min(this.#newest, this.#open))
+    if (group === undefined || end === undefined || end > Math.min(this.#staysFrom, this.#open))
       return false;
     const next = placeFrom(this.#groups, end);
     for (let place = placeFrom(this.#groups, group.start); place < next; place++)
@@ -283,9 +310,9 @@ class View {
     return this.#before(this.#groups[placeFrom(this.#groups, index)]);
   }
 
-  /** Undefined: it stays with the newest pair. */
+  /** Undefined: it stays. */
   #before(group: Group | undefined): Group | undefined {
-    return group !== undefined && group.end <= this.#newest ? group : undefined;
+    return group !== undefined && group.end <= this.#staysFrom ? group : undefined;
   }
 
   #leaveOut(group: Group): void {

@@ -174,6 +174,29 @@ describe.each(HABITS)("views of $name", (habits) => {
     expect(next.plan.moved || isPrefix(last!.upstream, next.upstream)).toBe(true);
   });
 
+  it.each([{ calling: [0] }, { calling: [3] }, { calling: [0, 3] }, { calling: [] as number[] }])(
+    "answer talk that goes on for long behind the newest call: $calling",
+    ({ calling }: { calling: readonly number[] }) => {
+      const session = new ViewedSession({ habits, window: 20_000 });
+      const said = [...before(habits), person("The first request.")];
+      let kept = 0;
+      let last: Sent | undefined;
+      for (let turn = 0; turn < 30; turn++) {
+        if (calling.includes(turn)) said.push(...round(6_000));
+        const sent = session.send(said);
+        expect(sent.overflow).toBeUndefined();
+        expect(refused(habits, sent)).toEqual([]);
+        for (const words of ["The first request.", `Request ${turn - 1}.`])
+          if (turn > 0) expect(sent.text).toContain(words);
+        if (last !== undefined && isPrefix(last.upstream, sent.upstream)) kept++;
+        last = sent;
+        const told = `Told ${turn}. ${"word ".repeat(900)}`;
+        said.push({ uid: null, by: "model", text: told, calls: [] }, person(`Request ${turn}.`));
+      }
+      expect(kept).toBeGreaterThanOrEqual(20);
+    },
+  );
+
   it("are the client's bytes while they are below high water", () => {
     const session = new ViewedSession(situation);
     const said = [...before(habits), person("Read it."), ...round(4_000), ...round(400, 2)];
@@ -209,7 +232,18 @@ describe.each(HABITS)("views of $name", (habits) => {
           const newest = said.at(-1);
           if (newest?.by === "tools")
             for (const { text } of newest.results) expect(sent.text).toContain(text);
-          for (let count = 0; count < 3; count++) {
+          if (chance.happens(0.2))
+            for (let turn = 0; turn < 10; turn++)
+              said.push(
+                {
+                  uid: null,
+                  by: "model",
+                  text: `Told. ${"word ".repeat(chance.below(900))}`,
+                  calls: [],
+                },
+                person(`Talk ${step}.${turn}.`),
+              );
+          for (let count = chance.below(4); count > 0; count--) {
             const size = chance.pick([10, 299, 301, 2_000, 9_000]);
             said.push(...round(size, 1 + chance.below(3), chance.pick(["", "I look."])));
           }
