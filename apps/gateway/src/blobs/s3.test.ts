@@ -72,6 +72,24 @@ describe("S3-compatible storage that fails", () => {
     });
   });
 
+  it("by never answering is given up after all attempts together took their time", async () => {
+    server.fail({ kind: "slow", ms: 3000 }, 10);
+    const blobs = open({ timeoutMs: 200 });
+    await expect(blobs.put({ agentId: "main", hash }, bytes.subarray(0, 100))).rejects.toThrow(
+      "does not answer (in time)",
+    );
+    // One attempt may hear nothing for half of it.
+    expect(server.requests.length).toBeLessThan(4);
+  });
+
+  it("by sending a byte now and then is given up, too", async () => {
+    const blobs = open({ timeoutMs: 300 });
+    await blobs.put(name, bytes);
+    server.fail({ kind: "trickle", everyMs: 20 }, 10);
+    await expect(blobs.get(name)).rejects.toThrow("does not answer (in time)");
+    expect(server.requests.filter((request) => request.startsWith("GET")).length).toBeLessThan(3);
+  });
+
   it.each<[string, Partial<S3Options>, S3Fault | undefined, RegExp]>([
     [
       "forbids it",

@@ -17,13 +17,18 @@ export interface S3Options extends S3Place {
   prefix: string;
   /** Asked before each request, so that they may be renewed. Throws a sentence. */
   keys(): Promise<S3Keys>;
-  /** An answer that takes longer is not waited for, ms; a body gets more by its size. */
+  /** All attempts together take no longer, ms; what is sent, or came, gives them more by its size. */
   timeoutMs?: number;
   /** Before the first repetition, ms; twice as long before each further one. */
   firstWaitMs?: number;
 }
 
 const RETRIES = 3;
+/** A turn waits for what is put, and goes on without; whoever reads cannot. */
+const PUT_WITHIN_MS = 5_000;
+const WITHIN_MS = 10_000;
+/** The part of that time for which one attempt hears nothing. */
+const SILENT_FOR = 0.5;
 const NO_BODY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 /** Slower than this nobody's connection is, bytes per ms. */
 const SLOWEST = 100;
@@ -42,10 +47,13 @@ interface S3Request {
 
 /** Addresses have the bucket in their path, which every such storage knows. */
 export function s3Blobs(options: S3Options): Blobs {
-  const { bucket, region, prefix, timeoutMs = 15_000, firstWaitMs = 200 } = options;
+  const { bucket, region, prefix, firstWaitMs = 200 } = options;
   const root = `${options.url.replace(/\/+$/, "")}/${bucket}`;
 
-  async function prepare(request: S3Request): Promise<() => Promise<Response>> {
+  async function prepare(
+    request: S3Request,
+    signal: AbortSignal,
+  ): Promise<() => Promise<Response>> {
     const { action, key, query, headers, body, hash = NO_BODY } = request;
     const url = new URL(`${root}/${key}`.replace(/\/$/, ""));
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
@@ -55,9 +63,8 @@ export function s3Blobs(options: S3Options): Blobs {
       headers: { "x-amz-content-sha256": hash },
     });
     const signed = await signer.sign();
-    const patienceMs = timeoutMs + Math.ceil((body?.length ?? 0) / SLOWEST);
     const init: RequestInit = {
-      ...{ method, redirect: "manual", signal: AbortSignal.timeout(patienceMs) },
+      ...{ method, redirect: "manual", signal },
       headers: { ...headers, ...Object.fromEntries(signed.headers) },
       ...(body !== undefined && { body: body as Uint8Array<ArrayBuffer> }),
     };
@@ -66,27 +73,34 @@ export function s3Blobs(options: S3Options): Blobs {
   /** What did not pass by itself after some attempts is thrown. */
   async function insist<Result>(
     request: S3Request,
-    take: (response: Response) => Promise<Result>,
+    take: (response: Response, onCame: (bytes: number) => void) => Promise<Result>,
     next: () => S3Request = () => request,
   ): Promise<Result> {
+    const { timeoutMs = request.action === "PUT" ? PUT_WITHIN_MS : WITHIN_MS } = options;
+    const patience = patienceFor(timeoutMs, request.body?.length ?? 0);
     for (let retry = 0; ; retry++) {
       let response: Response | undefined;
-      const send = await prepare(next());
+      const attempt = patience.begin();
+      const send = await prepare(next(), attempt.signal);
+      let refused: { status: number; code: string } | undefined;
       try {
         response = await send();
-        if (response.ok) return await take(response);
+        if (response.ok) return await take(response, attempt.came);
+        const code = codeIn(await response.text().catch(() => ""));
+        refused = { status: response.status, code };
       } catch (error) {
         await response?.body?.cancel().catch(() => {});
-        if (retry === RETRIES) throw silence(options, error);
+        if (retry === RETRIES || patience.isOver()) throw silence(options, error);
+      } finally {
+        attempt.end();
       }
-      if (response !== undefined && !response.ok) {
-        const { status } = response;
-        const code = codeIn(await response.text().catch(() => ""));
+      if (refused !== undefined) {
+        const { status, code } = refused;
         if (status === 404 && request.action !== "LIST" && code !== "NoSuchBucket")
           throw new Missing();
         if (status === 416) throw new BehindItsEnd();
-        if (retry === RETRIES || !mayPass(status))
-          throw refusal(options, request.action, { status, code });
+        if (retry === RETRIES || patience.isOver() || !mayPass(status))
+          throw refusal(options, request.action, refused);
       }
       await after(firstWaitMs * 2 ** retry * (0.5 + Math.random()));
     }
@@ -102,12 +116,13 @@ export function s3Blobs(options: S3Options): Blobs {
         : { ...request, headers: { range: rangeOf(from + got, to) } };
     await insist(
       request,
-      async (response) => {
+      async (response, onCame) => {
         // Whoever does not know ranges sends all of it.
         let skip = response.status === 206 ? 0 : from + got;
         for await (const piece of response.body ?? []) {
           const wanted = piece.subarray(Math.min(skip, piece.length));
           skip -= piece.length - wanted.length;
+          onCame(piece.length);
           pieces.push(wanted);
           got += wanted.length;
         }
@@ -154,6 +169,33 @@ export function s3Blobs(options: S3Options): Blobs {
         }
       };
       await Promise.all(Array.from({ length: Math.min(DROPPED_AT_ONCE, left.length) }, one));
+    },
+  };
+}
+
+/** How long to wait for attempts that belong together. */
+function patienceFor(timeoutMs: number, sentBytes: number) {
+  const began = performance.now();
+  const silentMs = timeoutMs * SILENT_FOR + sentBytes / SLOWEST;
+  let bytes = sentBytes;
+  const leftMs = () => began + timeoutMs + bytes / SLOWEST - performance.now();
+  return {
+    isOver: () => leftMs() <= 0,
+    /** The signal fires when the attempt was silent for too long, or all took too long. */
+    begin() {
+      const tooLate = new AbortController();
+      const giveUp = () => tooLate.abort(new DOMException("It took too long.", "TimeoutError"));
+      const wait = () => setTimeout(giveUp, Math.max(0, Math.min(silentMs, leftMs())));
+      let timer = wait();
+      return {
+        signal: tooLate.signal,
+        came(count: number) {
+          bytes += count;
+          clearTimeout(timer);
+          timer = wait();
+        },
+        end: () => clearTimeout(timer),
+      };
     },
   };
 }

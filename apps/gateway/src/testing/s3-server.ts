@@ -13,7 +13,9 @@ export type S3Fault =
   /** The connection ends when the body of a request came, before or after it is stored. */
   | { kind: "hang-up"; isStored: boolean }
   /** No answer for so long, ms. */
-  | { kind: "slow"; ms: number };
+  | { kind: "slow"; ms: number }
+  /** One byte of an object, and the next one after so long, ms. */
+  | { kind: "trickle"; everyMs: number };
 
 export interface S3Server {
   readonly url: string;
@@ -122,7 +124,14 @@ function get(
   response.writeHead(first === undefined ? 200 : 206, { "content-length": wanted.length });
   if (fault?.kind === "cut")
     response.write(wanted.subarray(0, fault.afterBytes), () => response.destroy());
+  else if (fault?.kind === "trickle") trickle(response, wanted, fault.everyMs);
   else response.end(wanted);
+}
+
+function trickle(response: ServerResponse, bytes: Buffer, everyMs: number): void {
+  let at = 0;
+  const timer = setInterval(() => response.write(bytes.subarray(at, ++at)), everyMs);
+  response.on("close", () => clearInterval(timer));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
