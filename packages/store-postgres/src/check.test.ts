@@ -31,6 +31,12 @@ describe("a database that cannot be used", () => {
     expect(await problemOf("postgres://ann:hush@one:5432,two:5432/clew")).toMatch(/several hosts/);
   });
 
+  it("is one that is written as name=value, of which it tells the supported form and no password", async () => {
+    const problem = await problemOf("host=127.0.0.1 password=hush-hush dbname=clew");
+    expect(problem).toMatch(/as name=value, .*write it as postgres:\/\/user:password@host:5432/);
+    expect(problem).not.toContain("hush");
+  });
+
   it("is one whose password has to be written otherwise, which it says without the password", async () => {
     for (const password of ["hush#hush", "hush/hush", "hush?hush"]) {
       const problem = await problemOf(`postgres://ann:${password}@127.0.0.1:1/clew`);

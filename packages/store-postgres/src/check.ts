@@ -312,6 +312,8 @@ function noAddress(url: string): string {
   // The driver asks one host alone.
   if (/^postgres(?:ql)?:\/\/[^/?]*,/.test(url))
     return "The address of the database names several hosts, of which only one can be asked; name one that leads to the primary whichever that is, such as that of a proxy or of your service.";
+  if (/^[\s;]*[a-z_ ]+=/i.test(url))
+    return "The address of the database is written as name=value, which the driver does not read; write it as postgres://user:password@host:5432/database, and what else it says behind that as ?name=value&name=value.";
   return "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database, and in user and password each of the characters # / ? @ : % [ ] and space as percent-encoding has it, such as %23 for #.";
 }
 

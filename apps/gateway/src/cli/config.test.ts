@@ -21,6 +21,26 @@ describe("clew config set", () => {
     ])
       expect(await shown("gateway.auth.tokens", value)).not.toContain(token);
   });
+
+  it.each([
+    "postgres://ann:S3cr3tPw@127.0.0.1:1/clew",
+    "host=127.0.0.1 password='S3cr3tPw and more' port=1",
+  ])("shows of the address %s no password, and neither do other commands", async (url) => {
+    const home = await temporaryHome();
+    for (const words of [
+      ["config", "set", "storage.url", url],
+      ["config", "get", "storage.url"],
+      ["config", "get", "--json"],
+      ["config", "set", "storage.driver", "postgres"],
+      ["doctor"],
+      ["sessions", "list"],
+      ["storage", "copy", "--to", "files"],
+      ["storage", "copy", "--to", "files", "--from", url],
+    ]) {
+      const { output, errors } = await clew(home, words);
+      expect(output + errors).not.toContain("S3cr3t");
+    }
+  });
 });
 
 describe("clew config set of what Clew does not know", () => {

@@ -6,6 +6,7 @@ import JSON5 from "json5";
 import { changingConfig } from "../config/change.ts";
 import {
   getSetting,
+  maskSecrets,
   type SettingJudge,
   setSetting,
   unsetSetting,
@@ -60,7 +61,7 @@ export async function configSet(
   });
   const warnings = [...told, ...(await newlyMistaken(name, config, environment))];
   for (const warning of warnings) output.note(`warning: ${warning}`);
-  const shown = isHidden(name, value) ? "(hidden)" : value;
+  const shown = isHidden(name, value) ? "(hidden)" : maskSecrets(value);
   if (json) output.json({ name, value: shown, file: configFile, warnings });
   else
     output.line(

@@ -250,7 +250,8 @@ function hint(loaded: LoadedConfig, name: string): string {
     : `${describeUnknownKey(unknown).replace(/\.$/, "")} (${loaded.file})`;
 }
 
-function maskSecrets(value: unknown): unknown {
+/** As it may be shown: what is secret by its name or in an address is hidden. */
+export function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);
   if (typeof value === "string") return maskAddress(value);
   if (typeof value !== "object" || value === null) return value;

@@ -28,6 +28,24 @@ describe("an address", () => {
     },
   );
 
+  it.each([
+    [
+      "host=127.0.0.1 password=S3cr3tPw dbname=clew",
+      "host=127.0.0.1 password=(hidden) dbname=clew",
+    ],
+    ["host=h password='it is S3cr3t' port=1", "host=h password=(hidden) port=1"],
+    ["password = S3cr3t Pw user=ann", "password = (hidden) user=ann"],
+    ["Host=h;Password=S3cr3t;Database=clew", "Host=h;Password=(hidden);Database=clew"],
+    ["user=ann sslpassword=S3cr3t", "user=ann sslpassword=(hidden)"],
+  ])("of a database in the form of libpq, %s, hides the password", (address, shown) => {
+    const hide = (text: string, secret: string) => text.replaceAll(secret, "(hidden)");
+    expect(secretsInAddress(address).reduce(hide, address)).toBe(shown);
+  });
+
+  it("is not seen in words that speak of passwords", () => {
+    expect(secretsInAddress("Say password=open to the guard.")).toEqual([]);
+  });
+
   it("of a database without a password has no secret", () => {
     for (const address of ["postgres://clew@10.0.0.1:5432/clew", "postgres://10.0.0.1:5432/clew"])
       expect(secretsInAddress(address).filter((secret) => secret !== "clew")).toEqual([]);

@@ -19,7 +19,8 @@ export function shownAddress(address: string): string {
 
 /**
  * What of an address nobody may be told: user name and password, and what its query calls a key,
- * longer ones first. Of a database's, a password may hold what ends it in other addresses.
+ * longer ones first. Of a database's, a password may hold what ends it in other addresses, and it
+ * may be written as `host=… password=…`.
  * @example
  * ```ts
  * import assert from "node:assert/strict";
@@ -35,7 +36,13 @@ export function secretsInAddress(address: string): string[] {
     const [name, value] = cut(pair, "=");
     return SECRET_NAME.test(name) ? [value] : [];
   });
-  const told = [...ofDatabase(address), authority, ...authority.split(":").slice(1), ...asked];
+  const told = [
+    ...ofDatabase(address),
+    ...ofPairs(address),
+    authority,
+    ...authority.split(":").slice(1),
+    ...asked,
+  ];
   return [...new Set(told.flatMap((secret) => [secret, decoded(secret)]))].filter(
     (secret) => secret !== "",
   );
@@ -62,6 +69,23 @@ function ofDatabase(address: string): string[] {
   const [, user = "", password = ""] = /^postgres(?:ql)?:\/\/([^:@]*):(.*)@/is.exec(address) ?? [];
   return password === "" ? [] : [`${user}:${password}`, password];
 }
+
+/**
+ * How libpq and others write an address of a database, which is none here: people try it. A value
+ * ends where the next name begins, as a password may hold a space.
+ */
+function ofPairs(address: string): string[] {
+  if (!PAIRS.test(address)) return [];
+  return [...address.matchAll(PASSWORD_IN_PAIRS)].flatMap(([, value = ""]) => {
+    const bare = value.replace(/^(['"])(.*)\1$/s, "$2");
+    return bare === value ? [value] : [value, bare];
+  });
+}
+
+const PAIRS =
+  /^[\s;]*(?:host|hostaddr|server|port|dbname|database|user|username|user id|uid|password|passwd|pwd|passfile|service|sslmode|sslpassword|application_name|options)\s*=/i;
+const PASSWORD_IN_PAIRS =
+  /\b(?:ssl)?(?:password|passwd|pwd)\s*=\s*([^\s].*?)(?=[\s;]+(?:user id|[a-z_]+)\s*=|[\s;]*$)/gis;
 
 function decoded(text: string): string {
   try {

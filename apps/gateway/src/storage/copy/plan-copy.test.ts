@@ -28,6 +28,12 @@ describe("a copy", () => {
     },
   );
 
+  it("to an address that is written as name=value is refused without its password", () => {
+    const refused = plan("files", "host=127.0.0.1 password='S3cr3t word'");
+    expect(refused.kind === "refused" && refused.problem).toMatch(/write it as postgres:\/\//);
+    expect(JSON.stringify(refused)).not.toContain("S3cr3t");
+  });
+
   it.each(["mysql", "Postgres", "file", "S3:bucket"])(
     "to %s makes no folder of that name, unless it is written as a path",
     (word) => {

@@ -1,5 +1,6 @@
 // Decides from what was typed where sessions are copied from, and where to.
 import { resolve } from "node:path";
+import { secretsInAddress } from "@clew/plugin-sdk/host";
 
 export type CopyPlace =
   | { kind: "files"; home: string }
@@ -26,6 +27,13 @@ export function planCopy({
     return {
       kind: "refused",
       problem: `${addressScheme(strange)} is no place of sessions: say "files", "postgres", an address that begins with postgres://, or a folder.`,
+    };
+  // It may hold a password, and is not told.
+  if ([to, from].some((text) => text !== undefined && isSecretPairs(text)))
+    return {
+      kind: "refused",
+      problem:
+        "An address of a database that is written as name=value is no place of sessions: write it as postgres://user:password@host:5432/database.",
     };
   const word = [to, from].find((text) => text !== undefined && isBareWord(text));
   if (word !== undefined)
@@ -63,6 +71,9 @@ const isBareWord = (text: string): boolean =>
   !/[/\\]/.test(text) &&
   !/^(?:files|postgres|\.{1,2})$/.test(text) &&
   !/^postgres(?:ql)?:/i.test(text);
+
+const isSecretPairs = (text: string): boolean =>
+  /^[\s;]*[a-z_ ]+=/i.test(text) && secretsInAddress(text).length > 0;
 
 const isOtherAddress = (text: string): boolean =>
   addressScheme(text) !== undefined && !/^postgres(?:ql)?:/i.test(text);
