@@ -5,7 +5,7 @@ import { openPostgresCopy } from "./copy/open-copy.ts";
 import { openPostgresStore } from "./store.ts";
 import { type CuttingProxy, startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
-import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
+import { SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
 
 /** One case is a whole life of a gateway. */
 const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 10 };
@@ -179,6 +179,27 @@ describe.skipIf(whyNoPostgres() !== null)(`connections cut at any byte ${UNLESS_
       FEWER,
     );
   });
+
+  it("that swallow an answer and stay keep a step no longer than its gateway may be silent", async () => {
+    const attempts: string[] = [];
+    const store = await openPostgresStore({
+      ...{ url: proxy.url, address: "http://stalled", ports: SIMPLE_PORTS, ttlMs: 6000 },
+      // For the first attempt that would be for ever.
+      timeoutMs: 10 * 60_000,
+      onRoundTrip: ({ statements, failed }) => {
+        if (statements.includes("session-step")) attempts.push(failed ?? "answered");
+      },
+    });
+    const name = { agentId: "main", key: "stalled" };
+    const transcript = await store.open(name);
+    await transcript.append([said("one")]);
+    proxy.cutNext("session-step", "silence");
+    await transcript.append([said("two")]);
+    expect(attempts).toEqual(["answered", "connection", "answered"]);
+    expect(store.alive.aborted).toBe(false);
+    expect(textsOf(await transcript.read({ after: null }))).toBe("one two");
+    await store.close();
+  }, 60_000);
 });
 
 async function sha256(text: string): Promise<string> {

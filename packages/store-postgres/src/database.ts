@@ -112,10 +112,21 @@ export interface DatabaseOptions {
   connections: number;
   /** An answer that takes longer is not waited for. */
   timeoutMs: number;
+  /**
+   * A first attempt is not waited for any longer, as its connection may have been dropped on the
+   * way, which nobody is told. Absent: `timeoutMs`.
+   */
+  firstAnswerMs?: number;
   /** What passes is tried again for so long at least. Absent: a few times. */
   patienceMs?: number;
   /** Told of every attempt to ask something. */
   onRoundTrip?: ((trip: RoundTrip) => void) | undefined;
+}
+
+interface Attempt {
+  /** SQL that begins a transaction. */
+  begin?: string | undefined;
+  answerMs?: number;
 }
 
 /** Statements that went to the database together, and came back, or failed. */
@@ -135,6 +146,7 @@ export function openDatabase({
   url,
   connections,
   timeoutMs,
+  firstAnswerMs = timeoutMs,
   patienceMs = 0,
   onRoundTrip = () => {},
 }: DatabaseOptions): Database {
@@ -185,11 +197,11 @@ export function openDatabase({
   }
 
   /** In one transaction where there is something that begins it. */
-  const attempt = (questions: readonly Question[], begin: string | undefined) =>
+  const attempt = (questions: readonly Question[], { begin, answerMs = timeoutMs }: Attempt) =>
     withClient(async (client) => {
       const asked = questions.map(({ statement, values }) => ({
         ...(!isNameless && { name: preparedName(statement) }),
-        ...{ text: statement.text, values: [...values] },
+        ...{ text: statement.text, values: [...values], query_timeout: answerMs },
       }));
       // They are sent in this order, and none waits for the answer to another.
       const begun = begin === undefined ? [] : [client.query(begin)];
@@ -203,7 +215,7 @@ export function openDatabase({
         .slice(0, questions.length)
         .map((answer) => (answer.status === "fulfilled" ? answer.value.rows : []));
     });
-  async function told(questions: readonly Question[], begin?: string): Promise<unknown[][]> {
+  async function told(questions: readonly Question[], how: Attempt = {}): Promise<unknown[][]> {
     const began = performance.now();
     const tell = (failed: FailureKind | null) =>
       onRoundTrip({
@@ -211,7 +223,7 @@ export function openDatabase({
         ...{ ms: performance.now() - began, failed },
       });
     try {
-      const rows = await attempt(questions, begin);
+      const rows = await attempt(questions, how);
       tell(null);
       return rows;
     } catch (error) {
@@ -226,7 +238,9 @@ export function openDatabase({
     let isUncertain = false;
     for (let retry = 0; ; retry++) {
       try {
-        return await told(questions, begin);
+        // What was sent before may still be under way, and is waited for with the second one.
+        const isFirst = retry === 0 && begin === undefined;
+        return await told(questions, { begin, ...(isFirst && { answerMs: firstAnswerMs }) });
       } catch (error) {
         isUncertain ||= mayBeDone(error);
         const isEnough = retry >= RETRIES && performance.now() - began >= patienceMs;

@@ -192,6 +192,13 @@ export interface QueueSettings {
 /** The part of its time that a gateway has for what is under way when it may no longer act. */
 const LAST_WORDS = 0.1;
 
+/**
+ * A statement whose connection was dropped on the way goes out by another one before its gateway
+ * would be dead; slow ones are not sent twice without need.
+ */
+const FIRST_ANSWER_MS = 5_000;
+const FIRST_ANSWER_IN = 0.5;
+
 /** Making an index of what is there already may take minutes; searches bound themselves. */
 const SEARCHES = { connections: 2, timeoutMs: 30 * 60_000 };
 
@@ -220,10 +227,14 @@ export async function openPostgresStore<Kept extends Ledger>(
   const { url, ttlMs = 10_000, timeoutMs = 15_000, onRoundTrip } = options;
   // Whoever was not heard of for so long may not go on in any case.
   const patienceMs = ttlMs * STOPS_AT;
-  const connect = (connections: number, timeout: number) =>
-    openDatabase({ url, connections, timeoutMs: timeout, patienceMs, onRoundTrip });
-  const database = connect(options.connections ?? 10, timeoutMs);
-  const beats = connect(1, Math.min(timeoutMs, ttlMs * ANSWERS_IN));
+  const connect = (connections: number, timeout: number, firstAnswerMs: number) =>
+    openDatabase({
+      ...{ url, connections, timeoutMs: timeout, firstAnswerMs, patienceMs, onRoundTrip },
+    });
+  const firstAnswerMs = Math.min(timeoutMs, FIRST_ANSWER_MS, ttlMs * FIRST_ANSWER_IN);
+  const database = connect(options.connections ?? 10, timeoutMs, firstAnswerMs);
+  const beatMs = Math.min(timeoutMs, ttlMs * ANSWERS_IN);
+  const beats = connect(1, beatMs, beatMs);
   const searches = openDatabase({ url, onRoundTrip, ...SEARCHES });
   const all = [database, beats, searches];
   const end = async () => void (await Promise.all(all.map((each) => each.end())));

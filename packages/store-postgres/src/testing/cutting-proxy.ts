@@ -11,8 +11,11 @@ export type Cut = "request" | "answer";
 export interface CuttingProxy {
   /** The database's address through the proxy. */
   readonly url: string;
-  /** Once, at the next request that contains `text`. */
-  cutNext(text: string, cut: Cut): void;
+  /**
+   * Once, at the next request that contains `text`. "silence": the answer is lost, and the
+   * connection stays, as behind a firewall that forgot it.
+   */
+  cutNext(text: string, cut: Cut | "silence"): void;
   /** Once, when so many more bytes came from that side, over whichever connections. */
   cutAfter(bytes: number, cut: Cut): void;
   /** Connections that begin from now on are to this database. */
@@ -30,13 +33,14 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
   const folder = join(tmpdir(), `clew-cut-${randomUUID().slice(0, 8)}`);
   mkdirSync(folder, { mode: 0o700 });
   const sockets = new Set<Socket>();
-  let planned: { text: string; cut: Cut } | undefined;
+  let planned: { text: string; cut: Cut | "silence" } | undefined;
   let counted: { left: number; cut: Cut } | undefined;
   let isHeld = false;
 
   const server = createServer((client) => {
     const upstream = connect(join(target, SOCKET));
     let losesAnswer = false;
+    let isSilent = false;
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -64,12 +68,13 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
         const { cut } = planned;
         planned = undefined;
         if (cut === "request") return end();
-        losesAnswer = true;
+        if (cut === "silence") isSilent = true;
+        else losesAnswer = true;
       }
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
-      if (isHeld || isCut(bytes, "answer", client)) return;
+      if (isHeld || isSilent || isCut(bytes, "answer", client)) return;
       // It comes when the statement is done.
       if (losesAnswer) return end();
       client.write(bytes);
