@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { LogPort } from "@clew/engine-core";
 import type { UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
+import { createKeyedQueue } from "../sessions/queues.ts";
 import { EndedEarly, gatewayStopping } from "../stopping.ts";
 import { createItem, type Item, join, type Taken } from "./item.ts";
 import { createLanes, type Lane, type WaitingNews } from "./lanes.ts";
@@ -114,6 +115,16 @@ export function createInbox(options: InboxOptions): Inbox {
     void lanes.forgetQuietly(lane, item);
   };
 
+  const lookups = createKeyedQueue();
+  const isUnknown = (key: string) => lanes.get(key) === undefined && !isOpen(key);
+  /** What was kept for it at other gateways comes first; and so does who asked for it before. */
+  const takeInFirst = async (key: string): Promise<void> => {
+    if (!isUnknown(key) && !lookups.pending.has(key)) return;
+    await lookups.enqueue(key, async () => {
+      if (isUnknown(key)) await takeIn.left(key);
+    });
+  };
+
   const sayingEntry = (key: string, name: string | undefined, sent?: Sent): Taken | null => {
     const said = name === undefined ? undefined : options.entrySaying(key, name);
     if (said === undefined) return null;
@@ -164,9 +175,7 @@ export function createInbox(options: InboxOptions): Inbox {
     async offer(request) {
       if (isClosed) throw gatewayStopping();
       const { key, content, client, kind, idempotencyKey: name, onEvent } = request;
-      // What was kept for it at other gateways comes first.
-      if (shared !== undefined && lanes.get(key) === undefined && !isOpen(key))
-        await takeIn.left(key);
+      if (shared !== undefined) await takeInFirst(key);
       // What a job says may have been changed since its run began.
       const sent = kind === undefined ? content : undefined;
       const again = lanes.known(key, name);

@@ -16,6 +16,8 @@ export interface CuttingProxy {
    * connection stays, as behind a firewall that forgot it.
    */
   cutNext(text: string, cut: Cut | "silence"): void;
+  /** Once, the answer to the next request that contains `text` waits until it is let go. */
+  holdNext(text: string): { held: Promise<void>; letGo(): void };
   /** Once, when so many more bytes came from that side, over whichever connections. */
   cutAfter(bytes: number, cut: Cut): void;
   /** Connections that begin from now on are to this database. */
@@ -36,11 +38,13 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
   let planned: { text: string; cut: Cut | "silence" } | undefined;
   let counted: { left: number; cut: Cut } | undefined;
   let isHeld = false;
+  let held: { text: string; begin(): void; end: Promise<void> } | undefined;
 
   const server = createServer((client) => {
     const upstream = connect(join(target, SOCKET));
     let losesAnswer = false;
     let isSilent = false;
+    let answers = Promise.resolve();
     const end = () => {
       client.destroy();
       upstream.destroy();
@@ -71,13 +75,19 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
         if (cut === "silence") isSilent = true;
         else losesAnswer = true;
       }
+      if (held !== undefined && bytes.includes(held.text)) {
+        const { begin, end } = held;
+        held = undefined;
+        answers = end;
+        begin();
+      }
       upstream.write(bytes);
     });
     upstream.on("data", (bytes: Buffer) => {
       if (isHeld || isSilent || isCut(bytes, "answer", client)) return;
       // It comes when the statement is done.
       if (losesAnswer) return end();
-      client.write(bytes);
+      void answers.then(() => client.write(bytes));
     });
   });
   await new Promise<void>((ready) => server.listen(join(folder, SOCKET), ready));
@@ -88,6 +98,11 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
     url: url.href,
     cutNext(text, cut) {
       planned = { text, cut };
+    },
+    holdNext(text) {
+      const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      held = { text, begin: begun.resolve, end: over.promise };
+      return { held: begun.promise, letGo: over.resolve };
     },
     cutAfter(bytes, cut) {
       counted = { left: bytes, cut };

@@ -4,6 +4,7 @@ import type { LogPort, TurnEvent } from "@clew/engine-core";
 import type { Context, Hono } from "hono";
 import { type CommandLine, parseLine } from "../../commands/parse.ts";
 import type { Gateway } from "../../gateway.ts";
+import { createKeyedQueue } from "../../sessions/queues.ts";
 import type { StorageCluster } from "../../storage/storage.ts";
 import {
   type EventPlace,
@@ -27,6 +28,7 @@ export function addMessageRoute(
   gateway: Gateway,
   { callers, log }: { callers: Callers; log: LogPort },
 ): void {
+  const arrivals = createKeyedQueue();
   app.post("/api/sessions/:key/messages", async (context) => {
     const parsed = await readMessage(context);
     if ("problem" in parsed)
@@ -46,9 +48,16 @@ export function addMessageRoute(
     if (since.place !== undefined && hasHeardEnd(since.place)) return heardAll();
     const asked = { gateway, context, key, message, since: since.place, callers, log };
     const { cluster } = gateway;
-    if (cluster !== undefined && isLong(message)) return streamAcross(cluster, asked);
-    const passed = cluster && (await handedOn(context, { cluster, key, callers, log }));
-    return passed ?? streamTurn(asked);
+    if (cluster === undefined) return streamTurn(asked);
+    const take = async () => {
+      if (isLong(message)) return streamAcross(cluster, asked);
+      const passed = await handedOn(context, { cluster, key, callers, log });
+      return passed ?? streamTurn(asked);
+    };
+    // A message is not overtaken by a later one while it is looked up who has the session. What
+    // comes from other gateways waits for nobody: two may hand on to each other for a moment.
+    const sender = context.req.header(HOP) === undefined ? "client" : "gateway";
+    return isCommand(message) ? take() : arrivals.enqueue(`${sender} ${key}`, take);
   });
 }
 
