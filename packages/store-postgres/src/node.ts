@@ -29,10 +29,15 @@ const JOIN: Statement<{ id: string }> = {
     on conflict (id) do update set seen_at = now() returning id`,
 };
 
-/** Whoever was dead for a moment stays so: its sessions may be another's by now. */
+/**
+ * Whoever was dead for a moment stays so, as its sessions may be another's by now; unless it has
+ * taken nothing yet ($2).
+ */
 const BEAT: Statement<{ id: string }> = {
   name: "node-beat",
-  text: `update node set seen_at = now() where id = $1 and ${LIVES("node")} returning id`,
+  text: `
+    update node set seen_at = now() where id = $1 and ($2::boolean or ${LIVES("node")})
+    returning id`,
 };
 
 /** All sessions of a node are anybody's, and it is gone. */
@@ -81,8 +86,14 @@ export interface ClusterNode {
   readonly alive: AbortSignal;
   /** False when it may no longer act, also when nobody noticed yet. */
   lives(): boolean;
-  /** The same; throws SESSION_LOCKED. */
+  /** To be called before anything is taken that others could take. Throws SESSION_LOCKED. */
   requireAlive(): void;
+  /**
+   * The work of a start is done. Until then, and before anything was taken, a node that nobody heard
+   * of for too long does not end, as others cannot have taken anything of it. Throws STORAGE_FAILED,
+   * SESSION_LOCKED.
+   */
+  settle(): Promise<void>;
   /** Hands over what it owns. */
   leave(): Promise<void>;
 }
@@ -110,6 +121,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   let beat: ReturnType<typeof setTimeout> | undefined;
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let isLeaving = false;
+  let isSettled = false;
 
   await database.ask(JOIN, [id, address, version, ttlMs, place, publicKey]);
   watch();
@@ -120,28 +132,34 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   }
   async function sendBeat(): Promise<void> {
     const sentAt = performance.now();
-    const known = await database.askOnce(BEAT, [id]).catch(() => null);
+    const known = await database.askOnce(BEAT, [id, !isSettled]).catch(() => null);
     // A process that was frozen may get this answer before its timers run.
     if (isLeaving || life.signal.aborted || check()) return;
     if (known?.length === 0) return stop();
     if (known === null) return next(AGAIN_IN);
-    confirmedAt = sentAt;
+    confirmedAt = Math.max(confirmedAt, sentAt);
     watch();
     next();
   }
   function watch(): void {
     clearTimeout(deadline);
+    if (!isSettled) return;
     const leftMs = confirmedAt + stopsAfterMs - performance.now();
     // Timers count whole milliseconds, and may be a part of one early.
     deadline = quietly(setTimeout(() => void (check() || watch()), Math.max(1, Math.ceil(leftMs))));
   }
+  const isLate = () => performance.now() - confirmedAt >= stopsAfterMs;
   function check(): boolean {
-    const isLate = performance.now() - confirmedAt >= stopsAfterMs;
-    if (isLate && !life.signal.aborted) stop();
-    return isLate;
+    if (!isSettled || !isLate()) return false;
+    if (!life.signal.aborted) stop();
+    return true;
   }
   function lives(): boolean {
-    return !check() && !life.signal.aborted;
+    return !check() && !isLate() && !life.signal.aborted;
+  }
+  function settleNow(): void {
+    isSettled = true;
+    watch();
   }
   function stop(): void {
     stopTimers();
@@ -157,6 +175,15 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
     lives,
     requireAlive() {
       if (!lives()) throw stopped();
+      if (!isSettled) settleNow();
+    },
+    async settle() {
+      const sentAt = performance.now();
+      const known = await database.ask(BEAT, [id, !isSettled]);
+      if (known.length === 0) stop();
+      if (life.signal.aborted) throw stopped();
+      confirmedAt = Math.max(confirmedAt, sentAt);
+      settleNow();
     },
     async leave() {
       isLeaving = true;

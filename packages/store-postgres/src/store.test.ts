@@ -229,6 +229,7 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
 
     it("stops for good, also when it is heard of again before it noticed", async () => {
       const one = await gateway({ address: "http://back", ttlMs: 1000 });
+      await one.settle();
       await declareDead("http://back");
       await expect.poll(() => one.alive.aborted, { timeout: 10_000 }).toBe(true);
       expect(await one.open(newName()).catch(({ code }) => code)).toBe("SESSION_LOCKED");

@@ -91,6 +91,11 @@ export interface SweptSession extends SessionName {
 export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept> {
   /** Fires when this gateway may no longer act: no new model call, no new tool. */
   readonly alive: AbortSignal;
+  /**
+   * The work of a start is done. Until then, and before anything was opened or taken, a gateway that
+   * the database did not hear of for too long does not end. Throws STORAGE_FAILED, SESSION_LOCKED.
+   */
+  settle(): Promise<void>;
   /** Of this start of the gateway, by which others know it. */
   readonly nodeId: string;
   /** Gateways of the database that live and sign, this one among them. */
@@ -273,6 +278,7 @@ function createStore<Kept extends Ledger>(
     ...createReader(ports, databases, clusterId),
     alive: node.alive,
     nodeId: node.id,
+    settle: node.settle,
     peers: () => peersOf(database),
     open: async (name) => (await sessions.transcript(name, { id: crypto.randomUUID() })).transcript,
     openLog: sessions.log,

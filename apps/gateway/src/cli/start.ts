@@ -162,6 +162,8 @@ async function serve(
     await Promise.race([started, stop.ending]);
     watchedStart.isUp();
     gateway.mcp.start();
+    // What comes now takes sessions.
+    await storage.cluster?.settle();
     await gateway.scheduler.start();
     await gateway.waiting.resume();
     if (waited > 0) log.info(`messages that waited when the gateway ended begin now: ${waited}`);

@@ -4,7 +4,7 @@ import type { ClusterNode } from "../node.ts";
 /** Joined nothing, and claims nothing. */
 export const ONLOOKER: ClusterNode = {
   ...{ id: "", alive: new AbortController().signal, lives: () => true, requireAlive() {} },
-  leave: async () => {},
+  ...{ settle: async () => {}, leave: async () => {} },
 };
 
 const none = async (): Promise<never[]> => [];

@@ -143,7 +143,7 @@ export async function openInPostgres(
     },
     cluster: {
       address: own,
-      alive: store.alive,
+      ...{ alive: store.alive, settle: store.settle },
       ...{ look, door, peers },
       async ownerOf(key) {
         const { agentId, key: canonical } = requireSessionName(key);
