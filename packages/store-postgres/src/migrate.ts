@@ -3,6 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { AskText, Database } from "./database.ts";
 import { storageFailed } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/all.ts";
+import { LIVES } from "./node.ts";
 import { notOurs, tooNew } from "./own-tables.ts";
 import { codeOf } from "./passing.ts";
 
@@ -16,9 +17,10 @@ const IS_THERE = /^(?:23505|42P07|42710)$/;
 
 /**
  * Each change is one transaction; of several gateways that start at once, one makes it and the
- * others wait for that row. Throws STORAGE_FAILED when a newer version made the tables.
+ * others wait for that row. Throws STORAGE_FAILED when a newer version made the tables, and while
+ * gateways live that know only those that are there; whoever was at `place` does not.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, place: string | null = null): Promise<void> {
   try {
     // Whoever only reads waits for nobody: not for a standby that has to have every commit.
     if ((await versionThere(database)) === MIGRATIONS.length) return;
@@ -30,6 +32,7 @@ export async function migrate(database: Database): Promise<void> {
         isBehind = version + 1 < MIGRATIONS.length;
         if (version > MIGRATIONS.length)
           throw new ContextEngineError("STORAGE_FAILED", tooNew(version));
+        if (sql !== undefined && version > 0) await requireNobodyOlder(ask, { version, place });
         return sql && `${sql}; update migration set version = ${version + 1};`;
       });
   } catch (error) {
@@ -37,6 +40,45 @@ export async function migrate(database: Database): Promise<void> {
     if (IS_THERE.test(code) || code === "42701") throw inTheWay(error);
     throw storageFailed(error);
   }
+}
+
+/**
+ * For who has joined, as it may have done so while a newer one changed the tables. Throws
+ * STORAGE_FAILED.
+ */
+export async function requireOwnVersion(database: Database): Promise<void> {
+  await database.change(async (ask) => {
+    const version = await lockedVersion(ask);
+    if (version > MIGRATIONS.length)
+      throw new ContextEngineError("STORAGE_FAILED", tooNew(version));
+    return undefined;
+  });
+}
+
+interface Living {
+  address: string;
+  version: string;
+  place: string | null;
+}
+
+/** Tables of the first version say nothing of places. */
+const LIVING = `
+  select address, version, to_jsonb(node) ->> 'place' as place from node
+  where ${LIVES("node")} order by address`;
+
+/** Whoever joined the database with these tables asks it as they are. */
+async function requireNobodyOlder(
+  ask: AskText,
+  { version, place }: { version: number; place: string | null },
+): Promise<void> {
+  const living = (await ask(LIVING)) as unknown as Living[];
+  const others = living.filter((each) => each.place === null || each.place !== place);
+  if (others.length === 0) return;
+  const named = others.map((each) => `${each.address}${each.version && ` (${each.version})`}`);
+  throw new ContextEngineError(
+    "STORAGE_FAILED",
+    `The tables of the database are of version ${version}, and this version of @clew/store-postgres changes them to ${MIGRATIONS.length}, which older gateways that run cannot use: ${named.join(", ")}; stop all of them, and try again (one that was killed counts as running until storage.deadAfterSeconds are over).`,
+  );
 }
 
 /**

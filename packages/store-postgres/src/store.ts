@@ -17,7 +17,7 @@ import {
 } from "./inbox.ts";
 import { openQueue, type PostgresQueue } from "./jobs/queue.ts";
 import { sweep } from "./lease.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, requireOwnVersion } from "./migrate.ts";
 import {
   ANSWERS_IN,
   type ClusterNode,
@@ -244,15 +244,19 @@ export async function openPostgresStore<Kept extends Ledger>(
   const all = [database, beats, searches];
   const end = async () => void (await Promise.all(all.map((each) => each.end())));
   try {
-    await migrate(database);
+    const { address, version = "", place = null, publicKey = null } = options;
+    await migrate(database, place);
     await makeTrigramIndex(searches);
     const known = await clusterId(database);
     for (const each of [database, searches]) each.blobs = largeBodies(options, known);
     await requirePlace(database);
-    const { address, version = "", place = null, publicKey = null } = options;
     const id = crypto.randomUUID();
     const joining = { database: beats, id, address, version, ttlMs, place, publicKey };
     const node = await joinCluster(joining);
+    await requireOwnVersion(database).catch(async (error: unknown) => {
+      await node.leave();
+      throw error;
+    });
     // A gateway that ends must not wait for who does not answer.
     const abandon = () => all.forEach((each) => void each.abandon());
     node.alive.addEventListener("abort", () => quietly(setTimeout(abandon, ttlMs * LAST_WORDS)));

@@ -188,7 +188,7 @@ export async function openPostgresCopy({
   const end = async () => void (await Promise.all([database.end(), beats.end()]));
   try {
     if (isRead && !(await hasTables(database))) return nothingThere(end);
-    if (!isRead) await migrate(database);
+    if (!isRead) await migrate(database, place);
     const id = crypto.randomUUID();
     const node = isRead
       ? ONLOOKER
