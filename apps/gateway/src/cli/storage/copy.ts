@@ -12,6 +12,7 @@ import { shortName } from "../../sessions/keys.ts";
 import { copyIn } from "../../storage/copy/copy-in.ts";
 import { copyOut } from "../../storage/copy/copy-out.ts";
 import { createEngineStores } from "../../storage/copy/engine-stores.ts";
+import { describeOldFolders, oldFolders } from "../../storage/copy/old-folders.ts";
 import { onlyOneCopy } from "../../storage/copy/only-one.ts";
 import { openCopy, requireDatabase } from "../../storage/copy/open-copy.ts";
 import { nameOfDatabase, planCopy } from "../../storage/copy/plan-copy.ts";
@@ -73,7 +74,12 @@ export async function storageCopy(
       const places = plan.kind === "in" ? { source, target } : { source: target, target: source };
       if (json) output.json({ from: places.source, to: places.target, checked: check, ...result });
       else for (const line of describe(result, places, check)) output.line(printable(line));
-      return isDone(result, check) ? EXIT.done : EXIT.failed;
+      const isOver = isDone(result, check);
+      if (plan.kind === "in" && isOver && !check && !json) {
+        const old = describeOldFolders(await oldFolders(home), home);
+        if (old !== undefined) output.line(printable(old));
+      }
+      return isOver ? EXIT.done : EXIT.failed;
     } catch (error) {
       if (isAbort(error))
         output.note("What was copied until now is whole; the same command goes on with the rest.");

@@ -227,6 +227,22 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     expect(await told(back(one, url, json))).toMatchObject({ code: 0, copied: [] });
   });
 
+  it("says at its end which folders still have what is deleted later, and to delete them then", async () => {
+    const url = await testDatabase();
+    const home = await homeWith({ one: ["a"] });
+    await mkdir(join(home, "agents/main/workspace"));
+    await mkdir(join(home, "cron"));
+    const advice = `delete there sessions of each agents/AGENT, and cron.`;
+    expect((await into(home, url, "--check")).output).not.toContain(advice);
+    const copied = await into(home, url);
+    expect(copied.output).toContain(`The files stay in ${home}, `);
+    expect(copied.output).toContain(advice);
+    await rm(sessionFile(home, "one"));
+    await writeFile(sessionFile(home, "one"), lines("one", ["other"]));
+    expect((await into(home, url)).output).not.toContain(advice);
+    expect((await back(home, url)).output).not.toContain(advice);
+  });
+
   it("writes over nothing where both sides went on, and names it", async () => {
     const url = await testDatabase();
     const one = await homeWith({ both: ["a", "b"], fine: ["c"] });
