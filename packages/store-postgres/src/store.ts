@@ -268,7 +268,7 @@ export async function openPostgresStore<Kept extends Ledger>(
 }
 
 function createStore<Kept extends Ledger>(
-  { ports, now = Date.now }: PostgresStoreOptions<Kept>,
+  { ports, version = "", now = Date.now }: PostgresStoreOptions<Kept>,
   databases: Databases,
   { node, clusterId }: { node: ClusterNode; clusterId: string },
   end: () => Promise<void>,
@@ -348,7 +348,7 @@ function createStore<Kept extends Ledger>(
     },
     sweepBlobs: (request) => sweepBlobs(database, request),
     hasRoom: () => triesToWrite((text) => database.change(async () => text)),
-    openQueue: (settings) => openQueue({ ...settings, database, alive: node.alive }),
+    openQueue: (settings) => openQueue({ ...settings, database, version, alive: node.alive }),
     close() {
       closing ??= node.leave().finally(end);
       return closing;

@@ -87,6 +87,23 @@ describe.skipIf(whyNoPostgres() !== null)(`a queue of gateways ${UNLESS_THERE}`,
     expect(check.ok ? "" : check.problem).toContain("update the gateway");
   });
 
+  it("that are older are not changed while a gateway of another version works with them", async () => {
+    const url = await testDatabase();
+    const store = await openStore(url);
+    await (await store.openQueue({ onTrouble() {} })).stop();
+    await runSql(
+      url,
+      `update clew_jobs.version set version = version - 1;
+       insert into node (id, address, version, ttl_ms, seen_at)
+         values (gen_random_uuid(), 'http://old:1', '1.0', 60000, now())`,
+    );
+    const before = await runSql(url, "select version from clew_jobs.version");
+    await expect(store.openQueue({ onTrouble() {} })).rejects.toThrow(
+      /of another version work with them: http:\/\/old:1 \(1\.0\); stop/,
+    );
+    expect(await runSql(url, "select version from clew_jobs.version")).toEqual(before);
+  });
+
   it("needs no right but to a schema that its owner made", async () => {
     const url = await testDatabase();
     const role = `jobs_${process.pid}_${Date.now()}`;

@@ -3,7 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PgBoss as Boss } from "pg-boss";
 import type { Database } from "../database.ts";
 import { storageFailed } from "../failure.ts";
-import { quietly } from "../node.ts";
+import { LIVES, quietly } from "../node.ts";
 import { codeOf } from "../passing.ts";
 import { JOBS_SCHEMA, knownJobsVersion, planJobsSchema, readJobsSchema } from "./queue-schema.ts";
 
@@ -37,6 +37,8 @@ export interface QueueOptions {
   database: Database;
   /** Fires when this gateway may no longer act. */
   alive: AbortSignal;
+  /** Of this gateway, as others are told of it. */
+  version: string;
   /** Told once of what fails, until something is done again. One sentence. */
   onTrouble(why: string): void;
   /** How often it is looked for work of gateways that died, seconds. Absent: 10. */
@@ -73,6 +75,8 @@ async function openOnce(options: QueueOptions): Promise<PostgresQueue> {
   const found = await readJobsSchema((text) => database.askPlainly(text));
   const plan = planJobsSchema(found, { known: await knownJobsVersion(), ...found });
   if (plan.kind === "refused") throw new ContextEngineError("STORAGE_FAILED", plan.problem);
+  if (plan.kind === "make" && found.version !== null)
+    await requireNobodyOlder(options, found.version);
   const { PgBoss } = await import("pg-boss");
   const boss = new PgBoss({
     db: { executeSql: async (text, values) => ({ rows: await database.askPlainly(text, values) }) },
@@ -91,6 +95,23 @@ async function openOnce(options: QueueOptions): Promise<PostgresQueue> {
     throw error;
   }
   return createQueue(boss, { alive, pollSeconds, trouble });
+}
+
+const OTHERS = `
+  select address, version from node where version <> $1 and ${LIVES("node")} order by address`;
+
+/** One of this version may start in the same moment, and changes them as this one does. */
+async function requireNobodyOlder(
+  { database, version }: Pick<QueueOptions, "database" | "version">,
+  there: number,
+): Promise<void> {
+  const others = await database.askPlainly<{ address: string; version: string }>(OTHERS, [version]);
+  if (others.length === 0) return;
+  const named = others.map((each) => `${each.address} (${each.version || "unknown"})`).join(", ");
+  throw new ContextEngineError(
+    "STORAGE_FAILED",
+    `The tables of pg-boss are of version ${there}, and this gateway would change them while others of another version work with them: ${named}; stop all of them, and try again.`,
+  );
 }
 
 /** Says the same only once, until something went well. */
