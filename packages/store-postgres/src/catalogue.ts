@@ -90,7 +90,31 @@ const HOLD: Statement<{ id: string }> = {
   text: "select id from session where agent_id = $1 and key = $2 for update",
 };
 
-/** Parts stay: other sessions of the agent may name them. */
+/** By gateways that know nothing of it. */
+const TELL_PARTS: Statement<never> = {
+  name: "session-tell-parts",
+  text: `
+    with told as (
+      update report set is_told = true where agent_id = $1 and not is_told
+      returning agent_id, session_id, parts
+    )
+    insert into part_use (agent_id, session_id, hash)
+    select distinct t.agent_id, t.session_id, p.hash from told t, unnest(t.parts) as p (hash)
+    on conflict do nothing`,
+};
+
+/** In the order of steps. Whoever names one meanwhile waits, and stores it anew if it is gone. */
+const HOLD_PARTS: Statement<{ hash: string }> = {
+  name: "session-hold-parts",
+  text: `
+    select p.hash from session s
+    join part_use u on u.agent_id = s.agent_id and u.session_id = s.id
+    join part p on p.agent_id = u.agent_id and p.hash = u.hash
+    where s.agent_id = $1 and s.key = $2 and ${IS_FREE("s")}
+    order by p.hash collate "C" for update of p`,
+};
+
+/** Parts that another session names stay. */
 const REMOVE: Statement<{ id: string; blobs: string[] }> = {
   name: "session-remove",
   text: `
@@ -122,8 +146,22 @@ const REMOVE: Statement<{ id: string; blobs: string[] }> = {
       delete from inbox_row i using gone g where i.agent_id = g.agent_id and i.key = g.key
     ), started as (
       delete from child c using gone g where c.agent_id = g.agent_id and c.key = g.key
+    ), uses as (
+      delete from part_use u using gone g where u.agent_id = g.agent_id and u.session_id = g.id
+      returning u.agent_id, u.session_id, u.hash
+    ), parts as (
+      delete from part p using uses u
+      where p.agent_id = u.agent_id and p.hash = u.hash and not exists (
+        select 1 from part_use o
+        where o.agent_id = u.agent_id and o.hash = u.hash and o.session_id <> u.session_id
+      )
+      returning p.blob
     )
-    select id, array(select distinct blob from entries where blob is not null) as blobs from gone`,
+    select id, array(
+      select blob from entries where blob is not null
+      union select blob from parts where blob is not null
+    ) as blobs
+    from gone`,
 };
 
 const CLUSTER: Statement<{ id: string }> = {
@@ -165,18 +203,28 @@ export const labelSession = async (
   { agentId, key, label }: { agentId: string; key: string; label: string | null },
 ): Promise<boolean> => (await database.ask(LABEL, [agentId, key, label])).length > 0;
 
+/** What each statement sees is to be what was stored before it, whatever the server's own setting. */
+const SEES_NEWEST = "set transaction isolation level read committed";
+
 /**
- * Hashes of what its entries had elsewhere; null: somebody has it open, or it is not there.
+ * Hashes of what it had elsewhere; null: somebody has it open, or it is not there.
  */
 export async function removeSession(
   database: Database,
   { agentId, key }: { agentId: string; key: string },
 ): Promise<{ blobs: string[] } | null> {
   const values = [agentId, key];
-  const [, [row]] = await database.askAsOne<[{ id: string }, { id: string; blobs: string[] }]>([
-    { statement: HOLD, values },
-    { statement: REMOVE, values },
-  ]);
+  const [, , , [row]] = await database.askAsOne<
+    [{ id: string }, never, { hash: string }, { id: string; blobs: string[] }]
+  >(
+    [
+      { statement: HOLD, values },
+      { statement: TELL_PARTS, values: [agentId] },
+      { statement: HOLD_PARTS, values },
+      { statement: REMOVE, values },
+    ],
+    SEES_NEWEST,
+  );
   return row === undefined ? null : { blobs: row.blobs };
 }
 

@@ -135,7 +135,7 @@ describe.skipIf(whyNoPostgres() !== null)(`connections cut at any byte ${UNLESS_
           ...{ key: name.key, label: null, stored: 0, head: 3, lastEntry: "e2", branch: [] },
           ...{ header: null, bytes: 1, changedAt: 1, deliveries: [], files: [], base: null },
           ...{
-            told: "all" as const,
+            ...{ names: [], told: "all" as const },
             engineRows: [],
             entries: async function* () {
               yield entries;

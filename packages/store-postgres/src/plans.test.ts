@@ -227,7 +227,11 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
         base: null,
         entries,
       },
-      ...{ told: ["t"], engineRows: [{ engine: "e", rows: [row], isAll: true }] },
+      ...{
+        names: ["p1", "none"],
+        told: ["t"],
+        engineRows: [{ engine: "e", rows: [row], isAll: true }],
+      },
     };
     const record = { ...name, print: "p", label: null, rows: null };
     if (claim.kind === "held") throw new Error("nobody else has it");

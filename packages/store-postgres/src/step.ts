@@ -104,7 +104,8 @@ const NAMES_BLOBS: Besides = {
 
 /**
  * The row's lock lets one step through at a time; what is inserted comes from the row that was
- * changed, so that without it nothing is.
+ * changed, so that without it nothing is. A part that is there stays as it is and is locked, though:
+ * whoever takes it away waits, and sees that it is named, or is waited for.
  */
 const step = ({ name, first, condition, ...besides }: Besides): Statement<{ step: number }> => ({
   name,
@@ -138,13 +139,17 @@ const step = ({ name, first, condition, ...besides }: Besides): Statement<{ step
         d.engine_id, d.change
       from own, unnest($10::text[], $11::text[]) with ordinality as d (engine_id, change, n)
     ), reports as (
-      insert into report (agent_id, session_id, step, turn, body, parts)
-      select own.agent_id, own.id, own.step, $14, $15, $20::text[] from own
+      insert into report (agent_id, session_id, step, turn, body, parts, is_told)
+      select own.agent_id, own.id, own.step, $14, $15, $20::text[], true from own
       where $14::text is not null
     ), parts as (
-      insert into part (agent_id, hash, body, blob)
+      insert into part as had (agent_id, hash, body, blob)
       select own.agent_id, p.hash, p.body, ${besides.partBlob}
       from own, unnest($16::text[], $17::text[]) with ordinality as p (hash, body, n)
+      on conflict (agent_id, hash) do update set body = had.body where false
+    ), uses as (
+      insert into part_use (agent_id, session_id, hash)
+      select own.agent_id, own.id, p.hash from own, unnest($16::text[]) as p (hash)
       on conflict do nothing
     )${besides.last}
     select step::float8 from own`,

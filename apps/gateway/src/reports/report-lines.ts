@@ -288,6 +288,10 @@ export function plainLines(text: string): string {
     .join("\n");
 }
 
+/** Pure. Hashes of the parts that reports of a whole file name, among other words. */
+export const namesOfParts = (text: string): string[] =>
+  [...plainLines(text).matchAll(/[\w-]{16,}/g)].map(([name]) => name);
+
 /** Lines written as a difference to the same one, of which there are copies. */
 const LINES_PER_BASE = 128;
 /**

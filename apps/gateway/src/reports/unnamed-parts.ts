@@ -2,7 +2,7 @@
 import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextRound } from "node:timers/promises";
-import { plainLines } from "./report-lines.ts";
+import { namesOfParts } from "./report-lines.ts";
 
 /** A part is stored before its report: a new one may be named soon. */
 export const PART_GRACE_MS = 600_000;
@@ -23,8 +23,8 @@ export async function removeUnnamedParts(
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.endsWith(".jsonl")) continue;
     // A session may have been deleted meanwhile.
-    const text = plainLines(await readFile(join(folder, name), "utf8").catch(() => ""));
-    for (const [hash] of text.matchAll(/[\w-]{16,}/g)) named.add(hash);
+    const text = await readFile(join(folder, name), "utf8").catch(() => "");
+    for (const hash of namesOfParts(text)) named.add(hash);
     await nextRound();
     if (signal?.aborted) return;
   }

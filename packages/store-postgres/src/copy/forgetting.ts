@@ -44,7 +44,9 @@ const BLOBS: Statement<{ blob: string }> = {
 
 const PARTS: Statement<{ blob: string | null }> = {
   name: "forget-parts",
-  text: "delete from part where agent_id = $1 and hash = any ($2::text[]) returning blob",
+  text: `
+    with uses as (delete from part_use where agent_id = $1 and hash = any ($2::text[]))
+    delete from part where agent_id = $1 and hash = any ($2::text[]) returning blob`,
 };
 
 const FILE: Statement<never> = {

@@ -59,6 +59,8 @@ export interface SessionToPut {
   files: readonly FileToKeep[];
   /** Names the kept reports among them; null: there are none. */
   base: string | null;
+  /** What the kept reports name, among other words. */
+  names: readonly string[];
   /** Reports that are among the kept ones by now: those of these turns, or all. */
   told: readonly string[] | "all";
   /** What engines have beside it; what others have stays. */
@@ -109,6 +111,16 @@ const DROP_ENTRIES = `
   )
   delete from search x using gone g
   where x.agent_id = g.agent_id and x.ts = g.ts and x.session_id = g.session_id and x.seq = g.seq`;
+
+/** They stay as long as the session; whoever takes one away waits, or is waited for. */
+const HOLD_PARTS = `
+  select hash from part where agent_id = $1 and hash = any ($2::text[])
+  order by hash collate "C" for key share`;
+
+const USES = `
+  insert into part_use (agent_id, session_id, hash)
+  select $1, $2, n.hash from unnest($3::text[]) as n (hash)
+  on conflict do nothing`;
 
 const DELIVERIES = `
   insert into delivery (agent_id, session_id, line, engine_id, change)
@@ -221,6 +233,8 @@ async function put(
       ...[home, agentId, sessionId, print, claimed.step + 1, line, key, label],
       record.rows,
     ]);
+  const parts = await ask<{ hash: string }>(HOLD_PARTS, [agentId, session.names]);
+  await ask(USES, [agentId, sessionId, parts.map(({ hash }) => hash)]);
   if ((await ask(TOUCH, [agentId, [...named]])).length < named.size) throw TAKEN_AWAY;
   const stored = await ask(SESSION, [
     ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],

@@ -6,7 +6,7 @@ export const MANY = 100_000;
 /** Tables that are large then. */
 export const LARGE = [
   ...["session", "entry", "delivery", "report", "part", "inbox_row", "kept_file", "copied"],
-  ...["cron_job", "cron_state", "cron_run", "child", "cost_line"],
+  ...["cron_job", "cron_state", "cron_run", "child", "cost_line", "part_use"],
 ];
 
 /** SQL for tables that are there and empty. What waits is a living gateway's, and a dead one's. */
@@ -32,8 +32,10 @@ export const FILL = `
   select 'main', 's' || n, 1, 'a', '{"kind":"x"}' from generate_series(1, ${MANY}) n;
   insert into part (agent_id, hash, body)
   select 'main', 'p' || n, 'body' from generate_series(1, ${MANY}) n;
-  insert into report (agent_id, session_id, step, turn, body, parts)
-  select 'main', 's' || n, 1, 't' || n, '{"turnId":"t' || n || '"}', array['p' || n]
+  insert into part_use (agent_id, session_id, hash)
+  select 'main', 's' || n, 'p' || n from generate_series(1, ${MANY}) n;
+  insert into report (agent_id, session_id, step, turn, body, parts, is_told)
+  select 'main', 's' || n, 1, 't' || n, '{"turnId":"t' || n || '"}', array['p' || n], true
   from generate_series(1, ${MANY}) n;
   insert into inbox (agent_id, key, id, place, node, message_id, body)
   select 'main', 'k' || n, 'm' || n, 1,

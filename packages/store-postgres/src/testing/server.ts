@@ -199,3 +199,28 @@ export async function holdTable(
     release: () => client.end(),
   };
 }
+
+/** What `sql` did stands, and is nobody else's, until `release` undoes it. */
+export async function holdUncommitted(
+  connectionString: string,
+  sql: string,
+): Promise<{ waiting(): Promise<number>; release(): Promise<void> }> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query(`begin; ${sql}`);
+  return {
+    /** How many wait for a lock in its database, whoever has that. */
+    async waiting() {
+      const [row] = await runSql(
+        connectionString,
+        `select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return Number(row?.count);
+    },
+    async release() {
+      await client.query("rollback");
+      await client.end();
+    },
+  };
+}

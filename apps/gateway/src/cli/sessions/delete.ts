@@ -40,7 +40,8 @@ export async function deleteSessions(
   if (json) output.json({ sessions, deleted: yes });
   else {
     const isKept = yes && (await hasLosslessStore(environment));
-    output.line(printable(describe(sessions.map(shortName), yes, isKept)));
+    const rest = isKept ? (store.beginnings === undefined ? KEPT : KEPT_IN_HOMES) : "";
+    output.line(printable(describe(sessions.map(shortName), yes, rest)));
     for (const line of describeClients([...atDoor])) output.line(printable(line));
   }
   return EXIT.done;
@@ -90,13 +91,16 @@ function describeClients(atDoor: readonly string[]): string[] {
   ];
 }
 
-function describe(sessions: readonly string[], isDone: boolean, isKept: boolean): string {
+const KEPT =
+  ' What the lossless engine keeps of its own stays: "clew lossless forget --session NAME" takes it out.';
+/** A command of one home cannot reach the others. */
+const KEPT_IN_HOMES =
+  ' What the lossless engine keeps of its own stays in each home that had it open: "clew lossless forget --session NAME", run there while no gateway of the database runs, takes it out.';
+
+function describe(sessions: readonly string[], isDone: boolean, rest: string): string {
   const which = `${counted(sessions.length, "session")} (${sessions.join(", ")})`;
   const [them, their] = sessions.length === 1 ? ["it", "its"] : ["them", "their"];
   const what = `with what waits in ${them}, what engines took of ${them}, and the reports of ${their} calls`;
-  const rest = isKept
-    ? ' What the lossless engine keeps of its own stays: "clew lossless forget --session NAME" takes it out.'
-    : "";
   return isDone
     ? `Deleted ${which}, ${what}.${rest}`
     : `Would delete ${which}, ${what}. Add --yes to do it; it cannot be undone. "clew sessions export NAME --out FILE" writes one down before.`;

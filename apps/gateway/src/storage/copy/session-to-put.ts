@@ -11,7 +11,7 @@ import type {
   SessionToPut,
 } from "@clew/store-postgres";
 import { fromJson } from "../../own-json.ts";
-import { plainLines } from "../../reports/report-lines.ts";
+import { namesOfParts, plainLines } from "../../reports/report-lines.ts";
 import { type DeliveryLine, parseDeliveryLines } from "../../sessions/delivery-lines.ts";
 import { fileNameOf } from "../../sessions/paths.ts";
 import { isReports } from "../postgres/kept-reports.ts";
@@ -82,6 +82,7 @@ export async function sessionToPut(
       reports.length === 0
         ? null
         : hash("sha256", JSON.stringify(reports.map(({ place, sha }) => [place, sha]))),
+    names: await namesIn(reports),
     told: database === null ? [] : isKnown ? "all" : await turnsIn(reports),
   };
 }
@@ -128,6 +129,14 @@ async function deliveriesIn(bytes: AsyncIterable<Uint8Array>): Promise<DeliveryL
 }
 
 /** Ids of the turns that reports in files tell of. */
+/** Among words that are none. */
+async function namesIn(files: readonly HomeFile[]): Promise<string[]> {
+  const named = new Set<string>();
+  for (const { path } of files)
+    for (const name of namesOfParts(await readFile(path, "utf8"))) named.add(name);
+  return [...named];
+}
+
 async function turnsIn(files: readonly HomeFile[]): Promise<string[]> {
   const turns: string[] = [];
   for (const { path } of files)

@@ -6,7 +6,7 @@ import { makeOwnFolder } from "../../home/no-links.ts";
 import { writeOwn } from "../../home/own-writes.ts";
 import { packPart } from "../../reports/packed-part.ts";
 import { removeReportFiles } from "../../reports/report-files.ts";
-import { plainLines } from "../../reports/report-lines.ts";
+import { namesOfParts } from "../../reports/report-lines.ts";
 import { keptReportsMark } from "../../sessions/paths.ts";
 
 /** What keeps them. */
@@ -45,8 +45,7 @@ export async function placeKeptReports(
     const pieces: Uint8Array[] = [];
     for await (const piece of kept.bytesOf(file)) pieces.push(piece);
     const bytes = Buffer.concat(pieces);
-    for (const [name] of plainLines(bytes.toString("utf8")).matchAll(/[\w-]{16,}/g))
-      named.add(name);
+    for (const name of namesOfParts(bytes.toString("utf8"))) named.add(name);
     await writeOwn(join(folder, basename(file.place)), bytes, { fsync: false });
   }
   const names = [...named];
