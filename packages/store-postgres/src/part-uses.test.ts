@@ -68,7 +68,7 @@ describe.skipIf(whyNoPostgres() !== null)(`parts of requests ${UNLESS_THERE}`, (
     await expect.poll(held.waiting).toBe(1);
     const stored = two.store(reporting("t2", { both: "the system prompt" }));
     await expect.poll(held.waiting).toBe(2);
-    await held.release();
+    await held.undo();
     expect(await removed).toBe(true);
     await stored;
     expect(await store.parts("main", ["both"])).toEqual({ both: "the system prompt" });
@@ -89,7 +89,7 @@ describe.skipIf(whyNoPostgres() !== null)(`parts of requests ${UNLESS_THERE}`, (
     await expect.poll(held.waiting).toBe(1);
     const removed = store.remove(one);
     await expect.poll(held.waiting).toBe(2);
-    await held.release();
+    await held.undo();
     expect(await removed).toBe(true);
     await stored;
     expect(await store.parts("main", ["both"])).toEqual({ both: "the system prompt" });

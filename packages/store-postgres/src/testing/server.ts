@@ -200,16 +200,26 @@ export async function holdTable(
   };
 }
 
-/** What `sql` did stands, and is nobody else's, until `release` undoes it. */
-export async function holdUncommitted(
-  connectionString: string,
-  sql: string,
-): Promise<{ waiting(): Promise<number>; release(): Promise<void> }> {
+/** A transaction that did something, and stands still. */
+export interface Uncommitted {
+  /** How many wait for a lock in its database, whoever has that. */
+  waiting(): Promise<number>;
+  /** It is done. */
+  commit(): Promise<void>;
+  /** It never was. */
+  undo(): Promise<void>;
+}
+
+/** So that a test says in which order statements come. */
+export async function holdUncommitted(connectionString: string, sql: string): Promise<Uncommitted> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   await client.query(`begin; ${sql}`);
+  const end = async (how: "commit" | "rollback") => {
+    await client.query(how);
+    await client.end();
+  };
   return {
-    /** How many wait for a lock in its database, whoever has that. */
     async waiting() {
       const [row] = await runSql(
         connectionString,
@@ -218,9 +228,7 @@ export async function holdUncommitted(
       );
       return Number(row?.count);
     },
-    async release() {
-      await client.query("rollback");
-      await client.end();
-    },
+    commit: () => end("commit"),
+    undo: () => end("rollback"),
   };
 }
