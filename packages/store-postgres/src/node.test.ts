@@ -1,62 +1,79 @@
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openPostgresStore, type PostgresStore } from "./store.ts";
-import { runSql } from "./testing/server.ts";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Database, openDatabase } from "./database.ts";
+import { type ClusterNode, joinCluster } from "./node.ts";
+import { openPostgresStore } from "./store.ts";
+import { holdUncommitted } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
-import { type ListLedger, SIMPLE_PORTS } from "./testing/simple-ports.ts";
+import { SIMPLE_PORTS } from "./testing/simple-ports.ts";
 
-const TTL_MS = 3000;
+const TTL_MS = 60_000;
 
-/** As work does that leaves no time for anything else. */
-function blockFor(ms: number): void {
-  for (const began = performance.now(); performance.now() - began < ms; );
-}
-
-describe.skipIf(whyNoPostgres() !== null)(`a gateway that starts ${UNLESS_THERE}`, () => {
+describe.skipIf(whyNoPostgres() !== null)(`the life of a gateway ${UNLESS_THERE}`, () => {
   let url: string;
-  let store: PostgresStore<ListLedger>;
+  let database: Database;
+  const beats: Promise<unknown>[] = [];
   beforeAll(async () => {
     url = await testDatabase();
+    const ports = SIMPLE_PORTS;
+    await (await openPostgresStore({ url, ports, address: "http://makes-tables" })).close();
   });
-  afterEach(() => store.close().catch(() => {}));
-  const name = { agentId: "main", key: "agent:main:start" };
-  const start = () =>
-    openPostgresStore({ url, address: "http://starts", ports: SIMPLE_PORTS, ttlMs: TTL_MS });
-  const isDead = () => store.alive.aborted;
-
-  it("and works for so long that others count it as dead goes on, as it has taken nothing", async () => {
-    store = await start();
-    blockFor(TTL_MS);
-    await runSql(url, "update node set seen_at = now() - interval '1 minute'");
-    await store.settle();
-    expect(isDead()).toBe(false);
-    const transcript = await store.open(name);
-    await transcript.close();
-    // Others count it as alive again.
-    const rows = await runSql(
-      url,
-      "select 1 from node where seen_at > now() - interval '20 seconds'",
-    );
-    expect(rows).toHaveLength(1);
+  afterEach(async () => {
+    vi.useRealTimers();
+    await database.end();
   });
 
-  it("ends by that once it is done with its start", async () => {
-    store = await start();
-    await store.settle();
-    blockFor(TTL_MS);
-    await expect.poll(isDead).toBe(true);
+  /** Its clock stands still but for what a test says. */
+  async function joined(): Promise<ClusterNode> {
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    database = openDatabase({ url, connections: 1, timeoutMs: 600_000 });
+    beats.length = 0;
+    const askOnce: Database["askOnce"] = (statement, values) => {
+      const answer = database.askOnce(statement, values);
+      beats.push(answer);
+      return answer;
+    };
+    return joinCluster({
+      ...{
+        database: { ...database, askOnce },
+        id: crypto.randomUUID(),
+        address: "http://one",
+        version: "",
+      },
+      ...{ ttlMs: TTL_MS, place: null, publicKey: null },
+    });
+  }
+  const holdBeats = (id: string) =>
+    holdUncommitted(url, `select 1 from node where id = '${id}' for update`);
+  const pass = (part: number) => vi.advanceTimersByTime(TTL_MS * part);
+
+  it("ends by its own clock a third of its time before others count it as dead", async () => {
+    const node = await joined();
+    const held = await holdBeats(node.id);
+    pass(0.65);
+    expect([node.alive.aborted, node.lives()]).toEqual([false, true]);
+    pass(0.02);
+    expect([node.alive.aborted, node.lives()]).toEqual([true, false]);
+    await held.undo();
   });
 
-  it("ends by that once it has opened a session", async () => {
-    store = await start();
-    await store.open(name);
-    blockFor(TTL_MS);
-    await expect.poll(isDead).toBe(true);
-    await expect(store.settle()).rejects.toMatchObject({ code: "SESSION_LOCKED" });
-  });
-
-  it("is ended by who starts in its place", async () => {
-    store = await start();
-    await runSql(url, "delete from node");
-    await expect(store.settle()).rejects.toMatchObject({ code: "SESSION_LOCKED" });
+  it("goes on from when it said so, not from when it was heard", async () => {
+    const node = await joined();
+    const held = await holdBeats(node.id);
+    pass(0.1);
+    await expect.poll(held.waiting).toBe(1);
+    pass(0.5);
+    // Its next beat waits behind this one.
+    const next = holdBeats(node.id);
+    await expect.poll(held.waiting).toBe(2);
+    await held.undo();
+    const later = await next;
+    await beats[0];
+    await new Promise(setImmediate);
+    pass(0.1);
+    expect(node.lives()).toBe(true);
+    await expect.poll(later.waiting).toBe(1);
+    pass(0.07);
+    expect(node.lives()).toBe(false);
+    await later.undo();
   });
 });

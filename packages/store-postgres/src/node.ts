@@ -40,12 +40,10 @@ const BEAT: Statement<{ id: string }> = {
     returning id`,
 };
 
-/** All sessions of a node are anybody's, and it is gone. */
+/** Sessions of a node that is not there are anybody's. */
 const LEAVE: Statement<never> = {
   name: "node-leave",
-  text: `
-    with given as (update session set owner = null where owner = $1)
-    delete from node where id = $1`,
+  text: "delete from node where id = $1",
 };
 
 const LIVING: Statement<{ count: number }> = {

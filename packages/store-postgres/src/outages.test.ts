@@ -169,4 +169,27 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is away ${UNLESS_THER
     expect(textsOf(await again.read({ after: null }))).toBe("one three");
     await store.close();
   });
+
+  it("to who asks again what may have been done says that nobody knows", async () => {
+    await runSql(url, "create role bob login superuser password 'first'");
+    const proxy = await startCuttingProxy(url);
+    const at = proxy.url.replace("user=clew", "user=bob&password=first");
+    const store = await openPostgresStore({
+      ...{ url: at, address: "http://bob", ports: SIMPLE_PORTS, ttlMs: 60_000, connections: 1 },
+    });
+    const name = newName();
+    const transcript = await store.open(name);
+    await transcript.append([said("one")]);
+    // The answer to the first attempt is lost, and the second one is not let in.
+    await runSql(url, "alter role bob password 'second'");
+    proxy.cutNext("session-step", "answer");
+    const refused = await transcript.append([said("two")]).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "STORAGE_FAILED" });
+    expect((refused as Error).message).toMatch(/^Nobody knows whether .*\(28P01\)[^\n]+\.$/);
+    await runSql(url, "alter role bob password 'first'");
+    const again = await store.open(name);
+    expect(textsOf(await again.read({ after: null }))).toBe("one two");
+    await store.close();
+    await proxy.close();
+  });
 });
