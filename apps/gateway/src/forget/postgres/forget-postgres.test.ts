@@ -163,6 +163,22 @@ describe.skipIf(whyNoPostgres() !== null)(`forgetting in PostgreSQL ${UNLESS_THE
     expect((await forget(home, "--session", "main", "--yes")).errors).toContain("NOT_FOUND");
   });
 
+  it("is not needed for what sessions said that were deleted, also such as came from files", async () => {
+    const { url, home } = await movedHome();
+    // Copies of session files that were put away before are of no session.
+    await runSql(url, "delete from kept_file where place like '%.reset.%'");
+    const parts = async () => (await runSql(url, "select 1 from part")).length;
+    const before = await parts();
+    expect((await clew(home, ["sessions", "delete", "main", "side", "--yes"])).code).toBe(0);
+    expect(await tablesHolding(url)).toEqual([]);
+    // The kept reports of the other session name all of them: it was sent the same tools.
+    expect([before > 0, await parts()]).toEqual([true, before]);
+    const shown = await clew(home, ["sessions", "show", "other"]);
+    expect(shown.output).toContain("Nothing of it here.");
+    expect((await clew(home, ["sessions", "delete", "other", "--yes"])).code).toBe(0);
+    expect(await parts()).toBe(0);
+  });
+
   it("waits for all gateways of the database, and lets another home clean what it has", async () => {
     const { url, home, config } = await movedHome();
     const elsewhere = await temporaryHome();
