@@ -15,12 +15,14 @@ describe.skipIf(whyNoPostgres() !== null)(`parts of requests ${UNLESS_THERE}`, (
   const place = mapBlobs();
   beforeAll(async () => {
     url = await testDatabase();
-    store = await openPostgresStore({
-      ...{ url, ports: SIMPLE_PORTS, address: "http://one", ttlMs: 60_000, blobs: place.open },
-    });
+    store = await gateway(url);
   });
   afterAll(() => store.close());
 
+  const gateway = (at: string) =>
+    openPostgresStore({
+      ...{ url: at, ports: SIMPLE_PORTS, address: "http://one", ttlMs: 60_000, blobs: place.open },
+    });
   const newName = (agentId = "main") => ({ agentId, key: `agent:${agentId}:${names++}` });
   const reporting = (turnId: string, parts: Record<string, string>) => ({
     ...{ entries: [], deliveries: [], report: { report: { turnId }, parts } },
@@ -76,26 +78,32 @@ describe.skipIf(whyNoPostgres() !== null)(`parts of requests ${UNLESS_THERE}`, (
     await clean();
   });
 
-  it("stay with a turn that was about to name them before they were to go", async () => {
-    const one = await session({ both: "the system prompt" });
-    const two = await store.openLog(newName());
-    // Its report waits for another one of its place, which never comes to be.
-    const held = await holdUncommitted(
-      url,
-      `insert into report (agent_id, session_id, step, turn, body)
+  it.each(["read committed", "serializable"])(
+    "stay with a turn that was about to name them before they were to go, %s",
+    async (level) => {
+      const setting = `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`;
+      const removing = await gateway(`${url}&options=${encodeURIComponent(setting)}`);
+      const one = await session({ both: "the system prompt" });
+      const two = await store.openLog(newName());
+      // Its report waits for another one of its place, which never comes to be.
+      const held = await holdUncommitted(
+        url,
+        `insert into report (agent_id, session_id, step, turn, body)
        values ('main', '${two.session.sessionId}', 1, 'never', '{}')`,
-    );
-    const stored = two.store(reporting("t2", { both: "the system prompt" }));
-    await expect.poll(held.waiting).toBe(1);
-    const removed = store.remove(one);
-    await expect.poll(held.waiting).toBe(2);
-    await held.undo();
-    expect(await removed).toBe(true);
-    await stored;
-    expect(await store.parts("main", ["both"])).toEqual({ both: "the system prompt" });
-    await two.close();
-    await clean();
-  });
+      );
+      const stored = two.store(reporting("t2", { both: "the system prompt" }));
+      await expect.poll(held.waiting).toBe(1);
+      const removed = removing.remove(one);
+      await expect.poll(held.waiting).toBe(2);
+      await held.undo();
+      expect(await removed).toBe(true);
+      await stored;
+      expect(await store.parts("main", ["both"])).toEqual({ both: "the system prompt" });
+      await two.close();
+      await removing.close();
+      await clean();
+    },
+  );
 
   it("that reports of a gateway of the version before name stay with its sessions", async () => {
     const one = await session({ both: "the system prompt" });
