@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openPostgresReader } from "./reader.ts";
 import { openPostgresStore } from "./store.ts";
+import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS } from "./testing/simple-ports.ts";
 
@@ -41,5 +42,43 @@ describe.skipIf(whyNoPostgres() !== null)(`what calls cost ${UNLESS_THERE}`, () 
     await shelf.drop(null);
     expect(await read("two")).toEqual({});
     await Promise.all([reader.close(), store.close()]);
+  });
+
+  it("is read on by another home, each line once, and all anew where something else is there", async () => {
+    const url = await testDatabase();
+    const store = await openPostgresStore({ url, address: "http://a", ports: SIMPLE_PORTS });
+    const [one, two] = [store.costs("one"), store.costs("two")];
+    const follower = store.followCosts("me");
+    const all = async () => {
+      const found = [];
+      for await (const { day, text } of follower.all()) found.push(`${day} ${text}`);
+      return found;
+    };
+    const put = (shelf: typeof one, from: number, text: string, day = "2026-03-05") =>
+      shelf.put({ day, from, to: from + text.length, text });
+    await put(two, 0, "two😀\n");
+    await put(one, 0, "one\n");
+    await put(one, 0, "old\n", "2026-03-04");
+    await put(store.costs("me"), 0, "mine\n");
+    expect(await all()).toEqual([
+      ...["2026-03-04 old\n", "2026-03-05 one\n", "2026-03-05 two😀\n"],
+    ]);
+    expect(await follower.more()).toEqual([]);
+    await put(one, 4, "more\n");
+    expect(await follower.more()).toEqual([{ day: "2026-03-05", text: "more\n" }]);
+    // One that was silent for longer than is looked back.
+    await runSql(url, "update cost_line set put_at = put_at - interval '1 hour'");
+    await all();
+    await put(one, 9, "last\n");
+    expect(await follower.more()).toEqual([{ day: "2026-03-05", text: "last\n" }]);
+    await put(two, 6, "again\n");
+    await put(one, 0, "late\n", "2026-03-01");
+    expect((await follower.more())?.map(({ text }) => text)).toEqual(["again\n", "late\n"]);
+    expect(await follower.more()).toEqual([]);
+    await two.drop(null);
+    await put(two, 0, "x\n");
+    expect(await follower.more()).toBe(null);
+    expect(await all()).toContain("2026-03-05 x\n");
+    await store.close();
   });
 });

@@ -37,7 +37,7 @@ const PUT: Statement<never> = {
   name: "costs-put",
   text: `
     with grown as (
-      update cost_line set body = body || $5, upto = $4
+      update cost_line set body = body || $5, upto = $4, put_at = now()
       where home = $1 and day = $2 and upto = $3 and octet_length(body) < ${PIECE_BYTES}
       returning 1
     )

@@ -29,6 +29,7 @@ export {
 export type { RowsToPut } from "./copy/put-engine-rows.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { WaitingToPut } from "./copy/waiting-messages.ts";
+export type { CostFollower, DayOfCosts } from "./cost-follower.ts";
 export type { CostPiece, CostShelf } from "./cost-lines.ts";
 export type { KeptInRows, RoundTrip } from "./database.ts";
 export type { DutyPlace } from "./duties.ts";

@@ -29,7 +29,7 @@ export const OWN_TABLES: Readonly<Record<string, readonly string[]>> = {
   cron_run: ["id", "started_at", "due", "body"],
   duty: ["name", "owner"],
   child: ["agent_id", "key", "node", "body"],
-  cost_line: ["home", "day", "start", "upto", "body"],
+  cost_line: ["home", "day", "start", "upto", "body", "put_at"],
 };
 
 /** `$1`: names of tables. */

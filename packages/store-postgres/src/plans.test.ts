@@ -14,6 +14,7 @@ import { SIMPLE_PORTS, said } from "./testing/simple-ports.ts";
 const ASK_FOR_ALL = new Set([
   ...["session-list", "copy-sessions", "copy-records", "copy-inbox", "copy-parts"],
   ...["jobs-list", "jobs-all-progress", "children-list", "costs-others"],
+  "costs-by-day",
 ]);
 
 /** Asked where the answer to a commit was lost, by a session's key; and of pg-boss's tables. */
@@ -146,6 +147,10 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect((await shelf.kept()).size).toBe(10);
     await shelf.put({ day: "d7", from: 3_000_000, to: 3_000_002, text: "{}" });
     await shelf.drop("d57");
+    const follower = store.followCosts("h7");
+    for await (const { text } of follower.all()) expect(text).toBe("{}");
+    await store.costs("h8").put({ day: "d8", from: 3_000_000, to: 3_000_002, text: "{}" });
+    expect(await follower.more()).toEqual([{ day: "d8", text: "{}" }]);
     for await (const { text } of store.costsOfOthers("h7")) expect(text).toBe("{}");
     await store.sweep({ known: ["k1"] });
     // As if the answer to a step had been lost.

@@ -3,6 +3,7 @@ import { requirePlace } from "./blobs/require-place.ts";
 import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
 import { clusterId, labelSession, removeSession, renewSession } from "./catalogue.ts";
 import { putChild, removeChild } from "./children.ts";
+import { type CostFollower, followCosts } from "./cost-follower.ts";
 import { type CostShelf, costShelf } from "./cost-lines.ts";
 import { largeBodies, openDatabase } from "./database.ts";
 import { type DutyPlace, takeDuty } from "./duties.ts";
@@ -154,6 +155,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   reserveNumbers(kind: string, of: { count: number; above: number }): Promise<number>;
   /** What the gateway of a home wrote down of model calls. */
   costs(home: string): CostShelf;
+  /** Reads what other homes' gateways wrote down of them, and reads on. */
+  followCosts(home: string): CostFollower;
   /**
    * Takes a duty, by a name that all gateways call it by, where nobody who lives has it; it is kept
    * as long as this gateway lives.
@@ -342,6 +345,7 @@ function createStore<Kept extends Ledger>(
         };
       }),
     costs: (home) => costShelf(database, home),
+    followCosts: (home) => followCosts(database, home),
     async takeDuty(duty) {
       node.requireAlive();
       return takeDuty(database, duty, node.id);

@@ -14,6 +14,7 @@ import { NODE_KEYS } from "./0012-node-keys.ts";
 import { CHILDREN } from "./0013-children.ts";
 import { COSTS } from "./0014-costs.ts";
 import { TAKEN_BACK } from "./0015-taken-back.ts";
+import { COSTS_PUT_AT } from "./0016-costs-put-at.ts";
 import { PART_USES } from "./0017-part-uses.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
@@ -33,5 +34,6 @@ export const MIGRATIONS: readonly string[] = [
   CHILDREN,
   COSTS,
   TAKEN_BACK,
+  COSTS_PUT_AT,
   PART_USES,
 ];

@@ -57,7 +57,7 @@ export const FILL = `
   insert into child (agent_id, key, node, body)
   select 'main', 'k' || n, '00000000-0000-0000-0000-000000000001', '{}'
   from generate_series(1, ${MANY}) n;
-  insert into cost_line (home, day, start, upto, body)
-  select 'h' || n % 50, 'd' || n % 500, n, n + 1, '{}' from generate_series(1, ${MANY}) n;
+  insert into cost_line (home, day, start, upto, body, put_at)
+  select 'h' || n % 50, 'd' || n % 500, n, n + 1, '{}', now() - n * interval '1 s' from generate_series(1, ${MANY}) n;
   analyze node, ${LARGE.join(", ")};
 `;
