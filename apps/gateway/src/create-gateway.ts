@@ -9,6 +9,7 @@ import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import { tokensIn } from "./config/gateway-auth.ts";
 import { loadConfig } from "./config/load.ts";
+import { createAllTotals } from "./costs/all-totals.ts";
 import { createCostLedger } from "./costs/ledger.ts";
 import { createCosts } from "./costs/meter.ts";
 import { createCapsReader } from "./costs/read-caps.ts";
@@ -88,8 +89,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const unwatchers = [approvals.attach(watcherOf(events)), approvals.attach(approvalsTo(streams))];
   const editors = createEditors({ home, log, said: saidOfTools(loaded.raw) });
   const pluginSubagents = () => children.ofPlugins;
+  const ledger = createCostLedger({ home, log });
+  const { otherTotals: others } = storage;
   const costs = createCosts({
-    ...{ log, ledger: createCostLedger({ home, log }), caps: loaded.config.gateway.costCaps },
+    ...{ log, ledger, caps: loaded.config.gateway.costCaps },
+    ...(others !== undefined && { totals: createAllTotals({ ledger, others, log }) }),
     capsNow: createCapsReader(options),
     rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,
     pricesOf: (model) => host.pricesOf(model),
@@ -127,7 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   let closing = false;
   const isStopping = () => closing;
   const opened = createOpenedSessions({
-    ...{ host, editors, models, reports, plugins, log, isStopping },
+    ...{ host, editors, models, reports, plugins, costs, log, isStopping },
   });
   const conversations = createConversations({
     ...{ store, canonical: canonicalKey, createState: createSessionState },

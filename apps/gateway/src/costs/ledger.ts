@@ -8,14 +8,16 @@ import { fromJson, toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { type DayFile, openDayFile, sizeOf } from "./day-file.ts";
 import { type CostLine, dayOf, parseLine } from "./line.ts";
-import { countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
+import { countInSession, countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
 import type { UnreadableLine } from "./usage.ts";
 
 export interface CostLedger {
   /** In order; resolves when it stands in the file. What cannot be written is told and counted. */
   append(line: CostLine): Promise<void>;
-  /** With what this and other processes wrote until now. */
+  /** With what this and other processes of the home wrote until now. */
   totals(): Promise<Totals>;
+  /** A session began anew at another gateway: what was spent in it before is none of its sum. */
+  beganAnew(session: string, at: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -128,6 +130,19 @@ export function createCostLedger({
         }
       }),
     totals: () => inOrder(readOn),
+    beganAnew: (session, at) =>
+      inOrder(async () => {
+        const totals = await readOn();
+        if ((totals.renewed[session] ?? "") >= at) return;
+        countLine(totals, dayOf(Date.parse(at)), {
+          ...{ kind: "renewed", v: 1, at, session, archivedAs: null },
+        });
+        // What was spent here since: its files may have been read before this was known.
+        for await (const { line } of readCosts(home, dayOf(Date.parse(at))))
+          if ("root" in line && line.root === session && line.at >= at)
+            countInSession(totals, line);
+        uncounted++;
+      }),
     close: () =>
       inOrder(async () => {
         written?.file.close();

@@ -69,15 +69,17 @@ const WasteSchema = z.object({
   dollars: count.nullable(),
 });
 
+/** A session began anew under its name; what it was is called otherwise from here on. */
+const RenewedSchema = z.object({
+  ...{ kind: z.literal("renewed"), v: z.literal(1), at: z.string() },
+  ...{ session: z.string(), archivedAs: z.string().nullable() },
+});
+
 const LineSchema = z.discriminatedUnion("kind", [
   BegunSchema,
   CallSchema,
   WasteSchema,
-  /** A session began anew under its name; what it was is called otherwise from here on. */
-  z.object({
-    ...{ kind: z.literal("renewed"), v: z.literal(1), at: z.string() },
-    ...{ session: z.string(), archivedAs: z.string().nullable() },
-  }),
+  RenewedSchema,
   /** A recording was played into a session: no model was asked for it, so it cost nothing. */
   z.object({
     ...{ kind: z.literal("played"), v: z.literal(1), at: z.string(), session: z.string() },
@@ -91,6 +93,7 @@ const LineSchema = z.discriminatedUnion("kind", [
 export type BegunLine = z.infer<typeof BegunSchema>;
 export type CallLine = z.infer<typeof CallSchema>;
 export type WasteLine = z.infer<typeof WasteSchema>;
+export type RenewedLine = z.infer<typeof RenewedSchema>;
 export type CostLine = z.infer<typeof LineSchema>;
 
 /** Undefined: torn, or of a later version. */

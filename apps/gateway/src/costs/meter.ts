@@ -16,6 +16,7 @@ import {
 } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { CostCaps } from "../config/cost-caps.ts";
+import { type CostTotals, totalsAlone } from "./all-totals.ts";
 import { asSideCost, type Cost, costOf, isFree, NO_COST } from "./cost.ts";
 import type { CostLedger } from "./ledger.ts";
 import { type CallLine, dayOf, type Purpose } from "./line.ts";
@@ -70,6 +71,8 @@ export interface Costs {
   underWay(): ReadonlySet<string>;
   /** Of a session, with all that belongs to the one that nobody started. */
   spentIn(sessionKey: string): Promise<SessionSpent>;
+  /** A session was opened here: others may have spent in it until then. */
+  opened(sessionKey: string): void;
   /** The caps that are set, as they stand for a session of an agent. */
   caps(asked: { agentId: string; sessionKey: string }): Promise<ReturnType<typeof capStates>>;
   close(): Promise<void>;
@@ -77,6 +80,8 @@ export interface Costs {
 
 export interface CostsOptions {
   ledger: CostLedger;
+  /** What caps and sums go by. Absent: what the ledger says. */
+  totals?: CostTotals;
   log: LogPort;
   caps: CostCaps;
   /** As the settings say now; asked before each call. */
@@ -90,6 +95,7 @@ export interface CostsOptions {
 
 export function createCosts(options: CostsOptions): Costs {
   const { ledger, log, rootOf, capsNow, pricesOf = () => null, now = Date.now } = options;
+  const { totals: all = totalsAlone(ledger) } = options;
   let { caps } = options;
   /** Models whose prices nobody knows, of which it was said. */
   const blind = new Set<string>();
@@ -103,6 +109,8 @@ export function createCosts(options: CostsOptions): Costs {
   const asked = ({ agentId, sessionKey }: Pick<CostSubject, "agentId" | "sessionKey">) => ({
     ...{ root: rootOf(sessionKey), agent: agentId, day: dayOf(now()) },
   });
+  const totalsFor = (subject: Pick<CostSubject, "agentId" | "sessionKey">) =>
+    all.totals({ root: rootOf(subject.sessionKey), isForCap: true });
   /** Settings that cannot be read leave what they were. */
   const readCaps = async () => {
     caps = await capsNow().catch(() => caps);
@@ -114,7 +122,7 @@ export function createCosts(options: CostsOptions): Costs {
   ): Promise<string | undefined> => {
     await readCaps();
     if (!isCapped(caps)) return undefined;
-    const verdict = planCaps(caps, await ledger.totals(), asked(subject));
+    const verdict = planCaps(caps, await totalsFor(subject), asked(subject));
     if (verdict.stop !== null) {
       const text = describeStop(verdict.stop);
       log.warn(text, { sessionKey: subject.sessionKey });
@@ -177,7 +185,7 @@ export function createCosts(options: CostsOptions): Costs {
     if (id !== undefined) underWay.delete(id);
     // The call that comes near is the one to be told of it: the next one may be refused.
     if (isCapped(caps))
-      await warnOf(planCaps(caps, await ledger.totals(), asked(subject)), subject, about.notice);
+      await warnOf(planCaps(caps, await totalsFor(subject), asked(subject)), subject, about.notice);
     return estimated;
   };
   /** The call, of which each try is counted when it ends, before the next is made. */
@@ -241,7 +249,7 @@ export function createCosts(options: CostsOptions): Costs {
     async stopOf(subject) {
       await readCaps();
       if (!isCapped(caps)) return undefined;
-      const { stop } = planCaps(caps, await ledger.totals(), asked(subject));
+      const { stop } = planCaps(caps, await totalsFor(subject), asked(subject));
       return stop === null ? undefined : describeStop(stop);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
@@ -256,14 +264,15 @@ export function createCosts(options: CostsOptions): Costs {
     underWay: () => new Set(underWay.keys()),
     async spentIn(sessionKey) {
       const root = rootOf(sessionKey);
-      const spent = (await ledger.totals()).sessions[root] ?? nothingSpent();
+      const spent = (await all.totals({ root, isForCap: false })).sessions[root] ?? nothingSpent();
       const goOn = [...underWay.values()].filter((each) => each === root).length;
       return { ...spent, unended: Math.max(0, spent.unended - goOn) };
     },
     async caps(subject) {
       await readCaps();
-      return isCapped(caps) ? capStates(caps, await ledger.totals(), asked(subject)) : [];
+      return isCapped(caps) ? capStates(caps, await totalsFor(subject), asked(subject)) : [];
     },
+    opened: (sessionKey) => all.opened(rootOf(sessionKey)),
     close: () => ledger.close(),
   };
 }

@@ -1,8 +1,8 @@
 // What sessions, agents and days came to, line by line.
 import { z } from "zod";
 import { rounded } from "./cost.ts";
-import type { CostLine } from "./line.ts";
-import { addWaste, noWaste, WasteByCauseSchema } from "./usage.ts";
+import type { BegunLine, CallLine, CostLine, RenewedLine, WasteLine } from "./line.ts";
+import { addWaste, noWaste, sumOfWaste, WasteByCauseSchema } from "./usage.ts";
 
 const SpentSchema = z.object({
   dollars: z.number(),
@@ -37,13 +37,17 @@ export const TotalsSchema = z.object({
   open: z.record(z.string(), z.string()),
   /** Caps of which somebody was told, by when (day). */
   warned: z.record(z.string(), z.string()),
+  /** When sessions last began anew, ISO 8601. */
+  renewed: z.record(z.string(), z.string()),
 });
 /** Small: it grows with the number of sessions, not with what they say. */
 export type Totals = z.infer<typeof TotalsSchema>;
 
 const KEPT_DAYS = 2;
 
-export const noTotals = (): Totals => ({ sessions: {}, days: {}, open: {}, warned: {} });
+export const noTotals = (): Totals => ({
+  ...{ sessions: {}, days: {}, open: {}, warned: {}, renewed: {} },
+});
 export const NOTHING: Spent = { dollars: 0, unknown: 0, modelCalls: 0 };
 export const nothingSpent = (): SessionSpent => ({
   ...NOTHING,
@@ -54,15 +58,23 @@ export const nothingSpent = (): SessionSpent => ({
 /** Changes `totals` by one line of a day. */
 export function countLine(totals: Totals, day: string, line: CostLine): void {
   if (line.kind === "warned") totals.warned[line.cap] = day;
-  else if (line.kind === "renewed") beginAnew(totals, line.session);
-  else if (line.kind === "begun") {
+  else if (line.kind === "renewed") beginAnew(totals, line);
+  else if (line.kind !== "played") {
+    countInSession(totals, line);
+    countInDay(totals, day, line);
+  }
+}
+
+/** Changes `totals` by a line of a session. */
+export function countInSession(totals: Totals, line: BegunLine | CallLine | WasteLine): void {
+  if (line.kind === "begun") {
     totals.open[line.id] = line.root;
     addUnended(totals, line.root, 1);
   } else if (line.kind === "waste") {
     totals.sessions[line.root] ??= nothingSpent();
     addWaste(totals.sessions[line.root]!.waste, line);
-  } else if (line.kind === "call") {
-    const { root, agent, input, cacheRead, cacheWrite, cost } = line;
+  } else {
+    const { root, input, cacheRead, cacheWrite, cost } = line;
     if (line.id !== undefined) endCall(totals, line.id);
     const before = totals.sessions[root] ?? nothingSpent();
     totals.sessions[root] = {
@@ -72,10 +84,20 @@ export function countLine(totals: Totals, day: string, line: CostLine): void {
       fromCache: before.fromCache + cacheRead,
       summariser: rounded(before.summariser + (cost?.summariser ?? 0)),
     };
-    totals.days[day] ??= {};
-    totals.days[day][agent] = addSpent(totals.days[day][agent] ?? NOTHING, cost?.total);
-    forgetOldDays(totals);
   }
+}
+
+/** Changes `totals` by a line of a day alone. */
+export function countInDay(
+  totals: Totals,
+  day: string,
+  line: BegunLine | CallLine | WasteLine,
+): void {
+  if (line.kind !== "call") return;
+  totals.days[day] ??= {};
+  const before = totals.days[day][line.agent] ?? NOTHING;
+  totals.days[day][line.agent] = addSpent(before, line.cost?.total);
+  forgetOldDays(totals);
 }
 
 function addUnended({ sessions }: Totals, root: string, more: number): void {
@@ -89,8 +111,12 @@ function endCall(totals: Totals, id: string): void {
   delete totals.open[id];
 }
 
-function beginAnew({ sessions, open, warned }: Totals, session: string): void {
+function beginAnew(
+  { sessions, open, warned, renewed }: Totals,
+  { session, at }: RenewedLine,
+): void {
   delete sessions[session];
+  renewed[session] = at;
   for (const [id, root] of Object.entries(open)) if (root === session) delete open[id];
   for (const cap of Object.keys(warned))
     if (cap.startsWith(`session ${session} `)) delete warned[cap];
@@ -99,13 +125,25 @@ function beginAnew({ sessions, open, warned }: Totals, session: string): void {
 /** Of all agents. */
 export function spentOn(totals: Totals, day: string): Spent {
   const agents = Object.values(totals.days[day] ?? {});
-  const sum = (part: keyof Spent) => agents.reduce((total, spent) => total + spent[part], 0);
+  return agents.reduce(sumOfSpent, NOTHING);
+}
+
+/** Pure. What two of them came to in a session. */
+export function sumOfSessions(one: SessionSpent, other: SessionSpent): SessionSpent {
+  const sum = (part: Exclude<keyof SessionSpent, "waste">) => rounded(one[part] + other[part]);
   return {
-    dollars: rounded(sum("dollars")),
-    unknown: sum("unknown"),
-    modelCalls: sum("modelCalls"),
+    ...{ dollars: sum("dollars"), unknown: sum("unknown"), modelCalls: sum("modelCalls") },
+    ...{ prompt: sum("prompt"), fromCache: sum("fromCache"), summariser: sum("summariser") },
+    ...{ waste: sumOfWaste(one.waste, other.waste), unended: sum("unended") },
   };
 }
+
+/** Pure. */
+export const sumOfSpent = (one: Spent, other: Spent): Spent => ({
+  dollars: rounded(one.dollars + other.dollars),
+  unknown: one.unknown + other.unknown,
+  modelCalls: one.modelCalls + other.modelCalls,
+});
 
 function addSpent({ dollars, unknown, modelCalls }: Spent, more: number | undefined): Spent {
   return {

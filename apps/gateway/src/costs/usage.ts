@@ -206,6 +206,19 @@ export function addWaste(waste: WasteByCause, line: WasteLine): void {
   sum.dollars = rounded(sum.dollars + (line.dollars ?? 0));
 }
 
+/** Pure. */
+export function sumOfWaste(one: WasteByCause, other: WasteByCause): WasteByCause {
+  const sum = (cause: keyof WasteByCause): WasteSum => ({
+    calls: one[cause].calls + other[cause].calls,
+    tokens: one[cause].tokens + other[cause].tokens,
+    dollars: rounded(one[cause].dollars + other[cause].dollars),
+  });
+  return {
+    ...{ brokenPrefix: sum("brokenPrefix"), afterPause: sum("afterPause") },
+    ...{ resent: sum("resent"), overFull: sum("overFull") },
+  };
+}
+
 const PARTS = {
   "broken-prefix": "brokenPrefix",
   "after-pause": "afterPause",

@@ -1,5 +1,6 @@
 // Does what is to be done as a session is opened, and as it is closed.
 import { type LogPort, settleMaintenance } from "@clew/engine-core";
+import type { Costs } from "../costs/meter.ts";
 import type { Editors } from "../editors/editors.ts";
 import type { Host } from "../host/host.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -15,6 +16,7 @@ export interface OpenedSessionsOptions {
   models: Pick<ChosenModels, "note">;
   reports: Pick<TurnReports, "recallCount" | "close">;
   plugins: PluginHost | undefined;
+  costs: Pick<Costs, "opened">;
   log: LogPort;
   isStopping(): boolean;
 }
@@ -31,7 +33,7 @@ export interface OpenedSessions extends Pick<ConversationsOptions, "onOpened" | 
 const MAINTENANCE_GRACE_MS = 1000;
 
 export function createOpenedSessions(options: OpenedSessionsOptions): OpenedSessions {
-  const { host, editors, models, reports, plugins, log, isStopping } = options;
+  const { host, editors, models, reports, plugins, costs, log, isStopping } = options;
   let count = 0;
   return {
     count: () => count,
@@ -39,6 +41,7 @@ export function createOpenedSessions(options: OpenedSessionsOptions): OpenedSess
       count++;
       const { agentId, sessionKey } = conversation.session.session;
       for (const note of notes) log.warn(`session ${sessionKey}: ${describeNote(note)}`);
+      costs.opened(sessionKey);
       editors.forget(sessionKey);
       models.note(sessionKey, conversation.session.branch());
       const { model } = host.models(agentId, sessionKey).answering;

@@ -5,6 +5,7 @@ import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import type { OtherCosts } from "../costs/all-costs.ts";
+import type { OtherTotals } from "../costs/other-totals.ts";
 import type { JobStore } from "../cron/job-store.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Series } from "../metrics/series.ts";
@@ -53,6 +54,8 @@ export interface Storage {
   readonly engineRows?: EngineRows;
   /** What other gateways wrote down of model calls. Undefined: there is no other one. */
   readonly otherCosts?: OtherCosts;
+  /** What that comes to. Undefined: there is no other one, or this process counts nothing. */
+  readonly otherTotals?: OtherTotals;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }

@@ -149,7 +149,8 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
     deadAfterSeconds: plan.deadAfterSeconds,
     ...plan.storage,
   };
-  const config = { door: { enabled: false }, ...plan.config, storage, gateway: { port } };
+  const gateway = { ...(plan.config?.gateway as object | undefined), port };
+  const config = { door: { enabled: false }, ...plan.config, storage, gateway };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
   return { port, home, child: await startAgain(plan, { home }) };
 }

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { openBlobs } from "../../blobs/open-blobs.ts";
+import { createOtherTotals } from "../../costs/other-totals.ts";
 import { shareCosts } from "../../costs/share-costs.ts";
 import { createStorageTally } from "../../metrics/storage-tally.ts";
 import { createPeers } from "../../peers/peers.ts";
@@ -135,6 +136,7 @@ export async function openInPostgres(
       engineRows,
       journals,
       otherCosts: () => store.costsOfOthers(homeId),
+      otherTotals: createOtherTotals(store.followCosts(homeId)),
       counts,
       room,
       jobs,

@@ -1,0 +1,95 @@
+// Stops spending at gateways of one database, whichever of them spent.
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { readEvents } from "../../http/read-events.ts";
+import { post } from "../../testing/gateway.ts";
+import { type HeldModel, heldModel } from "../../testing/held-model.ts";
+import { type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+
+const LIMIT = { timeout: 120_000 };
+const SOON = { timeout: 30_000 };
+const PRICES = { input: 100, output: 100, cacheRead: 0, cacheWrite: 0 };
+
+/** Less than a call costs. */
+const LITTLE = 0.000_001;
+
+async function twoGateways(costCaps: object): Promise<{ model: HeldModel; places: Place[] }> {
+  const model = await heldModel({ cost: PRICES });
+  const config = { ...model.config, gateway: { costCaps } };
+  const plan = { databaseUrl: await testDatabase(), deadAfterSeconds: 2, config };
+  const places = await Promise.all([startPlace(plan), startPlace(plan)]);
+  onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
+  return { model, places };
+}
+
+/** What a turn ended with. */
+async function done(answer: Promise<Response>) {
+  for await (const event of readEvents((await answer).body!))
+    if (event.type === "done") return event;
+  throw new Error("the turn did not end");
+}
+
+const addressOf = ({ port }: Place, session: string) =>
+  `http://127.0.0.1:${port}/api/sessions/${session}/messages`;
+
+const send = (place: Place, session: string, text = "Hello.") =>
+  done(fetch(addressOf(place, session), post({ text })));
+
+async function say(model: HeldModel, place: Place, session: string) {
+  const answered = send(place, session);
+  (await model.asked()).finish();
+  return answered;
+}
+
+const stop = async ({ child }: Place): Promise<void> => {
+  child.kill("SIGTERM");
+  await once(child, "exit");
+};
+
+describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THERE}`, () => {
+  it(
+    "of a session counts where the session came from another one, and ends at its cap",
+    LIMIT,
+    async () => {
+      const { model, places } = await twoGateways({ sessionDollars: LITTLE });
+      const [one, two] = places as [Place, Place];
+      expect(await say(model, one, "main")).toMatchObject({ outcome: "completed" });
+      await stop(one);
+      expect((await send(two, "main")).error?.code).toBe("COST_CAP_REACHED");
+      expect(await say(model, two, "other")).toMatchObject({ outcome: "completed" });
+      await send(two, "main", "/new");
+      const { outcome, cost } = await say(model, two, "main");
+      expect([outcome, cost?.session.modelCalls]).toEqual(["completed", 1]);
+    },
+  );
+
+  it("in a day is of all of them, and ends at the day's cap", LIMIT, async () => {
+    const { model, places } = await twoGateways({ dayDollars: LITTLE });
+    const [one, two] = places as [Place, Place];
+    expect(await say(model, one, "main")).toMatchObject({ outcome: "completed" });
+    const told = async () => {
+      const usage = await fetch(`http://127.0.0.1:${two.port}/api/usage`);
+      return ((await usage.json()) as { total: { modelCalls: number } }).total.modelCalls;
+    };
+    await expect.poll(told, SOON).toBe(1);
+    expect((await send(two, "other")).error?.code).toBe("COST_CAP_REACHED");
+  });
+
+  it("of a session is told as one sum where no cap is set", LIMIT, async () => {
+    const { model, places } = await twoGateways({});
+    const [one, two] = places as [Place, Place];
+    const first = await say(model, one, "main");
+    expect(first.cost?.session.modelCalls).toBe(1);
+    await stop(one);
+    const { cost } = await say(model, two, "main");
+    expect(cost?.session.modelCalls).toBe(2);
+    expect(cost?.session.dollars).toBeGreaterThan(first.cost!.session.dollars!);
+    const status = await fetch(addressOf(two, "main"), post({ text: "/status" }));
+    expect(await status.text()).toContain("for 2 model calls of this session");
+  });
+});
