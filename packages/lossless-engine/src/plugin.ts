@@ -67,7 +67,7 @@ const plugin: PluginEntry = definePluginEntry({
     api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir, sharedRows } = {}) => {
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
-      return engineOn(reach.watching(stores, workspaceDir), {
+      return engineOn(reach.watching(stores, workspaceDir, sharedRows), {
         ...{ ...settings, grants, siblingsDone, spendings, sharedRows },
         ...{ onStored: reach.noteStored, onWindow: reach.noteWindow },
         ...{ onMovedAway, onApart, onUnusable },

@@ -4,7 +4,12 @@ export type {
   ContextEngineFactory,
   EngineFactoryContext,
 } from "./contract/engine.ts";
-export type { EngineRow, EngineRows, SessionRows } from "./contract/engine-rows.ts";
+export type {
+  EngineRow,
+  EngineRows,
+  OtherTranscript,
+  SessionRows,
+} from "./contract/engine-rows.ts";
 export type {
   PluginChildEnd,
   PluginChildStart,

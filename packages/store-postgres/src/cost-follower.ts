@@ -72,6 +72,7 @@ export function followCosts(database: Database, home: string): CostFollower {
   };
   return {
     async *all() {
+      const began = performance.now();
       known.clear();
       newest = 0;
       for (let after: readonly unknown[] = ["", "", -1]; ; ) {
@@ -81,9 +82,11 @@ export function followCosts(database: Database, home: string): CostFollower {
           yield { day: row.day, text: row.text };
         }
         const last = rows.at(-1);
-        if (last === undefined || rows.length < ROWS_AT_A_TIME) return;
+        if (last === undefined || rows.length < ROWS_AT_A_TIME) break;
         after = [last.day, last.home, last.start];
       }
+      // A row that was read first may have grown before one was put that was read last.
+      newest -= (performance.now() - began) / 1000;
     },
     async more() {
       const found: DayOfCosts[] = [];

@@ -5,6 +5,7 @@ export type { BlobName, Blobs } from "./blob-place.ts";
 export type { SweptBlobs } from "./blobs/sweep-blobs.ts";
 export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";
+export type { ChangedSession } from "./changed-sessions.ts";
 export {
   checkPostgres,
   type PostgresCheck,

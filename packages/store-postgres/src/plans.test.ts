@@ -15,6 +15,7 @@ const ASK_FOR_ALL = new Set([
   ...["session-list", "copy-sessions", "copy-records", "copy-inbox", "copy-parts"],
   ...["jobs-list", "jobs-all-progress", "children-list", "costs-others"],
   "costs-by-day",
+  "sessions-changed",
 ]);
 
 /** Asked where the answer to a commit was lost, by a session's key; and of pg-boss's tables. */
@@ -147,6 +148,7 @@ describe.skipIf(whyNoPostgres() !== null)(`statements at 100,000 rows ${UNLESS_T
     expect((await shelf.kept()).size).toBe(10);
     await shelf.put({ day: "d7", from: 3_000_000, to: 3_000_002, text: "{}" });
     await shelf.drop("d57");
+    expect(await store.changedSessions({ agentId: "main", since: 0 })).not.toEqual([]);
     const follower = store.followCosts("h7");
     for await (const { text } of follower.all()) expect(text).toBe("{}");
     await store.costs("h8").put({ day: "d8", from: 3_000_000, to: 3_000_002, text: "{}" });

@@ -2,6 +2,7 @@
 import { requirePlace } from "./blobs/require-place.ts";
 import { dropUnnamed, type SweptBlobs, sweepBlobs } from "./blobs/sweep-blobs.ts";
 import { clusterId, labelSession, removeSession, renewSession } from "./catalogue.ts";
+import { type ChangedSession, changedSessions } from "./changed-sessions.ts";
 import { putChild, removeChild } from "./children.ts";
 import { type CostFollower, followCosts } from "./cost-follower.ts";
 import { type CostShelf, costShelf } from "./cost-lines.ts";
@@ -153,6 +154,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * gets.
    */
   reserveNumbers(kind: string, of: { count: number; above: number }): Promise<number>;
+  /** Sessions of an agent to which something was added at `since` or after it, newest first. */
+  changedSessions(of: { agentId: string; since: number }): Promise<ChangedSession[]>;
   /** What the gateway of a home wrote down of model calls. */
   costs(home: string): CostShelf;
   /** Reads what other homes' gateways wrote down of them, and reads on. */
@@ -344,6 +347,7 @@ function createStore<Kept extends Ledger>(
           })),
         };
       }),
+    changedSessions: (of) => changedSessions(database, of),
     costs: (home) => costShelf(database, home),
     followCosts: (home) => followCosts(database, home),
     async takeDuty(duty) {

@@ -70,4 +70,9 @@ export function archivedKey(key: string, begunAt: string): string {
   return `${key}.${digits.slice(0, 8)}-${digits.slice(8, 14)}`;
 }
 
-export const isArchivedKey = (key: string): boolean => /\.\d{8}-\d{6}(?:-\d+)?$/.test(key);
+const ARCHIVED = /\.\d{8}-\d{6}(?:-\d+)?$/;
+
+export const isArchivedKey = (key: string): boolean => ARCHIVED.test(key);
+
+/** What the session of such a key is called, and was called then; any other key as it is. */
+export const keyBefore = (key: string): string => key.replace(ARCHIVED, "");

@@ -14,7 +14,7 @@ import {
   turnRows,
 } from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
-import { bringBeside, bringUp, type Unusable } from "./bring-up.ts";
+import { type BroughtUp, bringBeside, bringUp, type Unusable } from "./bring-up.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { notAmong, ownRows } from "./own-rows.ts";
 
@@ -110,9 +110,7 @@ export function createSharing(
     beside(store, open) {
       const shared = openingOf(store, open)?.shared;
       return async (other, read) => {
-        const own = rows.of(other, LOSSLESS_ENGINE_ID);
-        // One that is open here knows better what is in the store than what is shared.
-        const isReady = () => own !== undefined && openings.get(own)?.ready;
+        const isReady = () => readyIn(rows, other);
         await isReady();
         return oneAtATime(store, other, async () => {
           if (shared !== undefined && !isReady())
@@ -135,6 +133,29 @@ export function createSharing(
         await opening.sharing;
       }),
   };
+}
+
+/** One that is open here knows better what is in the store than what is shared. */
+function readyIn(rows: EngineRows, session: OwnedSession): Promise<void> | undefined {
+  const own = rows.of(session, LOSSLESS_ENGINE_ID);
+  return own && openings.get(own)?.ready;
+}
+
+/**
+ * Brings what is shared of a session into the store that `port`'s session uses. Undefined: the
+ * session is open here, and the store is ahead of it.
+ */
+export async function bringOther(
+  store: Store,
+  other: OwnedSession,
+  { rows, port }: { rows: EngineRows; port: Pick<SessionRows, "beside"> },
+): Promise<BroughtUp | undefined> {
+  await readyIn(rows, other);
+  return oneAtATime(store, other, async () =>
+    readyIn(rows, other) === undefined
+      ? bringBeside(store, other, port.beside(other.sessionId))
+      : undefined,
+  );
 }
 
 /** Engines come and go while a session is open. */

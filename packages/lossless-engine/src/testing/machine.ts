@@ -26,7 +26,7 @@ export function startMachine(
 ): Machine {
   const [reach, grants] = [createReach(), createGrants()];
   const stores = createStores(agentDir, settings);
-  const watched = reach.watching(stores, "/home/me/project");
+  const watched = reach.watching(stores, "/home/me/project", sharedRows);
   const engine = engineOn(watched, { ...settings, grants, onStored: reach.noteStored, sharedRows });
   onTestFinished(() => engine.dispose?.());
   return {

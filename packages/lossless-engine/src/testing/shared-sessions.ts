@@ -7,16 +7,18 @@ import {
   messageId,
   type SessionRows,
 } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type TranscriptEntry, withMessageId } from "@clew/plugin-sdk/transcript";
 
 /** What becomes of a call: it is done, or not, or done without an answer. */
 export type Fate = "done" | "failed" | "unknown";
 
 export interface SharedSessions {
   /** A machine that has the sessions it opened until another one opens them. */
-  machine(): EngineRows & { open(sessionId: string): void };
+  machine(): EngineRows & { open(sessionId: string): void; close(sessionId: string): void };
   /** Adds entries to a session's transcript, on its newest branch. */
   append(sessionId: string, messages: readonly AgentMessage[], after?: string): TranscriptEntry[];
+  /** All messages of a session, by the ids of their entries. */
+  saidIn(sessionId: string): AgentMessage[];
   /** All rows of a session. */
   rows(sessionId: string): EngineRow[];
   /** What happens to each call from now on. Absent: it is done. */
@@ -29,16 +31,25 @@ export interface SharedSessions {
 
 interface Held {
   epoch: number;
+  changedAt: number;
   readonly rows: Map<string, EngineRow>;
   readonly entries: TranscriptEntry[];
 }
 
 /** `gaps` true: numbers come in blocks, as where several machines ask for them. */
-export function shareSessions({ gaps = false } = {}): SharedSessions {
+export function shareSessions({
+  gaps = false,
+  keyOf = (id: string) => `agent:main:${id}`,
+} = {}): SharedSessions {
   const sessions = new Map<string, Held>();
   const numbers = new Map<string, number>();
   const held = (id: string) => {
-    const found: Held = sessions.get(id) ?? { epoch: 0, rows: new Map(), entries: [] };
+    const found: Held = sessions.get(id) ?? {
+      epoch: 0,
+      changedAt: 0,
+      rows: new Map(),
+      entries: [],
+    };
     sessions.set(id, found);
     return found;
   };
@@ -57,9 +68,15 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
     fateOf: undefined,
     pause: undefined,
     written,
+    saidIn: (id) =>
+      held(id).entries.flatMap((entry) =>
+        entry.type === "message" ? [withMessageId(entry.message, entry.id)] : [],
+      ),
     rows: (id) => [...held(id).rows.values()].filter(({ body }) => body !== null),
     append(id, messages, after) {
-      const { entries } = held(id);
+      const session = held(id);
+      session.changedAt = Date.now();
+      const { entries } = session;
       let parentId: string | null = after ?? entries.at(-1)?.id ?? null;
       const added = messages.map((message) => {
         const given = messageId(message);
@@ -94,6 +111,12 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
           open.set(id, {
             ...readOnly(id),
             beside: readOnly,
+            others: async (since) =>
+              [...sessions]
+                .filter(([of, { changedAt }]) => of !== id && changedAt >= since)
+                .map(([sessionId, { changedAt }]) => ({
+                  ...{ sessionId, sessionKey: keyOf(sessionId), changedAt },
+                })),
             store: (rows) =>
               call("store", () => {
                 if (!isOwn()) return "lost";
@@ -104,6 +127,7 @@ export function shareSessions({ gaps = false } = {}): SharedSessions {
               }),
           });
         },
+        close: (id) => void open.delete(id),
         of: ({ sessionId }) => open.get(sessionId),
         reserve: (kind, { count, above }) =>
           call("reserve", () => {

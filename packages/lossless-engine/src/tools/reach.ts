@@ -1,6 +1,7 @@
 // Which store a session's recall reads.
-import type { SessionRef } from "@clew/plugin-sdk/core";
+import type { EngineRows, SessionRef } from "@clew/plugin-sdk/core";
 import type { OwnedSession } from "../sessions/owner.ts";
+import type { SharedPlaces } from "../sharing/others.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
 
@@ -8,8 +9,9 @@ import type { Stores } from "../stores.ts";
 export interface Reach {
   /**
    * The same stores; the sessions for which they are asked are met. `workspace`: where they work.
+   * `rows`: where they are shared.
    */
-  watching(stores: Stores, workspace?: string | undefined): Stores;
+  watching(stores: Stores, workspace?: string | undefined, rows?: EngineRows | undefined): Stores;
   /** Until `work` is done, of a session that no engine met: these are its stores. */
   lending<Answer>(
     session: OwnedSession,
@@ -22,6 +24,8 @@ export interface Reach {
   storeOf(session: Partial<SessionRef>): Store | undefined;
   /** The agent's database, of a session that leaves nothing in it. Undefined: of any other. */
   besideOf(session: Partial<SessionRef>): Store | undefined;
+  /** Where sessions of its agent are shared. Undefined: they stay on this machine. */
+  sharedOf(session: Partial<SessionRef>): SharedPlaces | undefined;
   /** The session with its owner, as an engine met it. */
   asMet(session: SessionRef): OwnedSession;
   /** The folder where the session works. Undefined: nobody said. */
@@ -46,12 +50,12 @@ export function createReach(): Reach {
   // A host that sets an engine aside tells it of no session any more, whosesoever call failed.
   const failures = new WeakMap<Stores, Failure[]>();
   let steps = 0;
-  const met = (session: OwnedSession, stores: Stores, workspace: string | undefined) => {
+  const met = (session: OwnedSession, { stores, workspace, rows }: Whereabouts) => {
     const key = keyOf(session);
     const { window, storedAt = 0 } = known.get(key) ?? {};
     if (!failures.has(stores)) failures.set(stores, []);
     known.delete(key);
-    known.set(key, { session, stores, workspace, window, storedAt });
+    known.set(key, { session, stores, workspace, rows, window, storedAt });
     if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value!);
   };
   /** A session whose tools are called is among the newest again. */
@@ -80,9 +84,9 @@ export function createReach(): Reach {
         lent.delete(one);
       }
     },
-    watching: (stores, workspace) => ({
+    watching: (stores, workspace, rows) => ({
       of(session) {
-        met(session, stores, workspace);
+        met(session, { stores, workspace, rows });
         return stores.of(session);
       },
       owner: stores.owner,
@@ -100,6 +104,10 @@ export function createReach(): Reach {
       const found = readAs(session);
       if (found === undefined || found.stores.keeps(found.session)) return undefined;
       return found.stores.missing() === null ? found.stores.ofAgent() : undefined;
+    },
+    sharedOf(session) {
+      const { rows, stores } = metAs(session) ?? {};
+      return rows && stores && { rows, keeps: stores.keeps };
     },
     asMet: (session) => ({ ...session, owner: readAs(session)?.session.owner }),
     workspaceOf: (session) => metAs(session)?.workspace,
@@ -134,8 +142,13 @@ interface Lent {
   stores: Stores;
 }
 
-interface Met extends Lent {
+interface Whereabouts {
+  stores: Stores;
   workspace: string | undefined;
+  rows: EngineRows | undefined;
+}
+
+interface Met extends Lent, Whereabouts {
   /** Step of the last time that all of it was stored. */
   storedAt: number;
   /** Tokens. */

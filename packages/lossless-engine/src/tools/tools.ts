@@ -2,6 +2,7 @@
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
 import { unreadBeside } from "../ingest/siblings.ts";
 import { patiently } from "../patiently.ts";
+import { bringOthers, describeLacking } from "../sharing/others.ts";
 import type { Store } from "../store/store.ts";
 import { checkArguments, type Parameters } from "./arguments.ts";
 import type { Research } from "./by-session.ts";
@@ -121,6 +122,9 @@ function recallTool<Arguments extends Asked>(
           const isOpen = asked.allConversations === true && !grants.isChild(sessionKey);
           const beside = isOpen ? reach.besideOf(session) : undefined;
           const store = beside ?? own;
+          const places = isOpen ? reach.sharedOf(session) : undefined;
+          const bounds = { boundMs: searchMs ?? BRING_MS, signal };
+          const lacking = places && (await bringOthers(store, session, { places, ...bounds }));
           const may = await patiently(() => mayRead(parts, { store, session, asked }), signal);
           if (may.kind === "refused") return textResult(may.why);
           const { scope, grant, note } = may;
@@ -133,7 +137,7 @@ function recallTool<Arguments extends Asked>(
             tokensLeft: grant?.left.tokens,
           });
           const behind = reach.behind(session);
-          const noted = [text, note, behind, unread, beside && BESIDE]
+          const noted = [text, note, behind, unread, describeLacking(lacking), beside && BESIDE]
             .filter((part) => part !== undefined)
             .join("\n\n");
           if (grant === undefined) return textResult(noted);
@@ -145,6 +149,8 @@ function recallTool<Arguments extends Asked>(
   };
 }
 
+/** How long other sessions' messages may take to come from elsewhere. */
+const BRING_MS = 5_000;
 const NOTHING_STORED =
   "Nothing of this session is stored, or another engine answers in it: there is nothing to search.";
 const BESIDE =

@@ -11,6 +11,15 @@ export interface EngineRow {
   readonly body: string | null;
 }
 
+/** Another transcript of an agent. */
+export interface OtherTranscript {
+  readonly sessionId: string;
+  /** Of its session, also where that has begun anew since. */
+  readonly sessionKey: string;
+  /** When something was last added to it, ms, by one clock for all machines. */
+  readonly changedAt: number;
+}
+
 /** The rows of one engine beside one session, as long as that is open on this machine. */
 export interface SessionRows {
   /** All that are there. Throws STORAGE_FAILED. */
@@ -28,6 +37,11 @@ export interface SessionRows {
   lines(part: { after: number; limit: number }): Promise<readonly string[]>;
   /** The same of another transcript of the session's agent, to be read. */
   beside(sessionId: string): Pick<SessionRows, "load" | "lines">;
+  /**
+   * The other transcripts of the session's agent to which something was added at `since` or after
+   * it, newest first. Throws STORAGE_FAILED. Absent: nobody says.
+   */
+  others?(since: number): Promise<readonly OtherTranscript[]>;
 }
 
 /**

@@ -2,8 +2,11 @@
 import type { DeliveryLedger } from "@clew/engine-core";
 import type { EngineRows, SessionRows } from "@clew/plugin-sdk/core";
 import type { PostgresStore, SessionId, SessionLog } from "@clew/store-postgres";
+import { keyBefore } from "../../sessions/keys.ts";
 
 type Log = SessionLog<DeliveryLedger>;
+
+type Rows = "log" | "engineRows" | "reserveNumbers" | "changedSessions";
 
 export interface OpenEngineRows extends EngineRows {
   /** A session was opened; gives what is called when it is not open any more. */
@@ -11,9 +14,7 @@ export interface OpenEngineRows extends EngineRows {
 }
 
 /** Each opening has its own: what an engine knows of one says nothing of the next. */
-export function createEngineRows(
-  store: Pick<PostgresStore<DeliveryLedger>, "log" | "engineRows" | "reserveNumbers">,
-): OpenEngineRows {
+export function createEngineRows(store: Pick<PostgresStore<DeliveryLedger>, Rows>): OpenEngineRows {
   const open = new Map<string, { log: Log; ofEngines: Map<string, SessionRows> }>();
   const readOf = (session: SessionId, engineId: string) => ({
     load: () => store.engineRows(session, engineId),
@@ -24,6 +25,13 @@ export function createEngineRows(
     ...readOf(log.session, engineId),
     store: (rows) => log.storeRows(engineId, rows),
     beside: (sessionId) => readOf({ ...log.session, sessionId }, engineId),
+    async others(since) {
+      const { agentId, sessionId: own } = log.session;
+      const changed = await store.changedSessions({ agentId, since });
+      return changed.flatMap(({ sessionId, key, changedAt }) =>
+        sessionId === own ? [] : [{ sessionId, sessionKey: keyBefore(key), changedAt }],
+      );
+    },
   });
   return {
     opened(log) {
