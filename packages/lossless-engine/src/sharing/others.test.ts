@@ -100,9 +100,17 @@ describe("what sessions of an agent said at other machines", () => {
     await say(two.machine, { shared, id: "c", texts: ["A lantern of c."] });
     shared.fateOf = () => "failed";
     const alone = await grep(one.machine, "a");
-    expect(alone).toContain("so that only what this machine has was looked at: load: failed");
+    expect(alone).toContain(
+      "Not looked at: 2 other sessions, as it could not be read. load: failed",
+    );
     expect(alone).not.toContain("A lantern of c.");
+    // One that nobody can read keeps no other one from being found.
+    shared.fateOf = (_call, of) => (of === "b" ? "failed" : "done");
+    const without = await grep(one.machine, "a");
+    expect(without).toContain("A lantern of c.");
+    expect(without).toContain("Not looked at: 1 other session, as it could not be read.");
     shared.fateOf = undefined;
+    await say(two.machine, { shared, id: "c", texts: ["The newest lantern."] });
     const { stores } = one.machine;
     const lacking = await bringOthers(
       stores.ofAgent(),
@@ -110,6 +118,6 @@ describe("what sessions of an agent said at other machines", () => {
       { places: { rows: one.rows, keeps: stores.keeps }, boundMs: 0 },
     );
     expect(describeLacking(lacking)).toContain("as reading what they said takes longer");
-    expect(await grep(one.machine, "a")).toContain("A lantern of c.");
+    expect(await grep(one.machine, "a")).toContain("The newest lantern.");
   });
 });

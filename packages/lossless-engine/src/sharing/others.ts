@@ -1,6 +1,5 @@
 // Brings what other sessions of an agent said into a database, wherever they were said.
 import type { EngineRows, OtherTranscript, SessionRows } from "@clew/plugin-sdk/core";
-import { isAbort } from "@clew/plugin-sdk/core";
 import { LOSSLESS_ENGINE_ID } from "../id.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import type { Store } from "../store/store.ts";
@@ -15,13 +14,13 @@ export interface SharedPlaces {
 
 /** What of other sessions a database lacks. */
 export interface Lacking {
-  /** Sessions that there was no time for. */
+  /** Sessions that could not be read, or that there was no time for. */
   readonly unread: number;
   /** Sessions of which nothing is shared. */
   readonly unshared: number;
   /** Sessions whose numbers others have here. */
   readonly apart: number;
-  /** Why nobody could be asked. Undefined: somebody was. */
+  /** Why something could not be read. Undefined: all that there was time for could be. */
   readonly failure?: string | undefined;
 }
 
@@ -59,20 +58,26 @@ export async function bringOthers(
   if (port?.others === undefined) return undefined;
   const known = knownIn(store, session);
   const end = performance.now() + boundMs;
-  let failure: string | undefined;
-  try {
-    await noteChanged(known, port, keeps);
-    while (known.todo.size > 0 && performance.now() < end) {
-      signal?.throwIfAborted();
-      const some = [...known.todo.values()].slice(0, AT_A_TIME);
-      await Promise.all(some.map((each) => bringOne(store, session, { each, known, rows, port })));
-    }
-  } catch (error) {
-    if (isAbort(error, signal)) throw error;
-    failure = error instanceof Error ? error.message : String(error);
-  }
   const { todo, unshared, apart } = known;
+  const failures = await failuresOf([noteChanged(known, port, keeps)]);
+  let isGoingOn = failures.length === 0;
+  while (isGoingOn && todo.size > 0 && performance.now() < end) {
+    signal?.throwIfAborted();
+    const some = [...todo.values()].slice(0, AT_A_TIME);
+    const tries = some.map((each) => bringOne(store, session, { each, known, rows, port }));
+    const failed = await failuresOf(tries);
+    failures.push(...failed);
+    isGoingOn = failed.length < some.length;
+  }
+  const [failure] = failures;
   return { unread: todo.size, unshared: unshared.size, apart: apart.size, failure };
+}
+
+/** For people. */
+async function failuresOf(tries: readonly Promise<void>[]): Promise<string[]> {
+  return (await Promise.allSettled(tries)).flatMap((each) =>
+    each.status === "rejected" ? [(each.reason as Error).message] : [],
+  );
 }
 
 function knownIn(store: Store, { owner = "" }: OwnedSession): Known {
@@ -103,14 +108,19 @@ async function bringOne(
   store: Store,
   session: OwnedSession,
   {
-    each: { sessionId, sessionKey },
+    each,
     known: { todo, unshared, apart },
     rows,
     port,
   }: { each: OtherTranscript; known: Known; rows: EngineRows; port: SessionRows },
 ): Promise<void> {
+  const { sessionId, sessionKey } = each;
   const other = { sessionId, sessionKey, owner: session.owner };
-  const brought = await bringOther(store, other, { rows, port });
+  const brought = await bringOther(store, other, { rows, port }).catch((error: unknown) => {
+    // One that cannot be read keeps no other one from it.
+    if (todo.delete(sessionId)) todo.set(sessionId, each);
+    throw error;
+  });
   todo.delete(sessionId);
   unshared.delete(sessionId);
   apart.delete(sessionId);
@@ -124,7 +134,7 @@ export function describeLacking(lacking: Lacking | undefined): string | undefine
   const { unread, unshared, apart, failure } = lacking;
   const told = [
     failure !== undefined &&
-      `What other sessions said elsewhere could not be asked for, so that only what this machine has was looked at: ${failure}`,
+      `Not looked at: ${unread === 0 ? "what other sessions said of late" : sessions(unread)}, as it could not be read. ${failure}`,
     failure === undefined &&
       unread > 0 &&
       `Not looked at: ${sessions(unread)}, newer ones first, as reading what they said takes longer than this call may; the next one goes on.`,

@@ -22,7 +22,7 @@ export interface SharedSessions {
   /** All rows of a session. */
   rows(sessionId: string): EngineRow[];
   /** What happens to each call from now on. Absent: it is done. */
-  fateOf: ((call: "load" | "store" | "reserve" | "lines") => Fate) | undefined;
+  fateOf: ((call: "load" | "store" | "reserve" | "lines", sessionId?: string) => Fate) | undefined;
   /** Waited for before each call. Absent: nothing is. */
   pause: ((call: "load" | "store" | "reserve" | "lines") => Promise<void>) | undefined;
   /** How many rows were stored, and how often. */
@@ -57,9 +57,10 @@ export function shareSessions({
   async function call<Answer>(
     kind: "load" | "store" | "reserve" | "lines",
     work: () => Answer,
+    sessionId?: string,
   ): Promise<Answer> {
     await shared.pause?.(kind);
-    const fate = shared.fateOf?.(kind) ?? "done";
+    const fate = shared.fateOf?.(kind, sessionId) ?? "done";
     const answer = fate === "failed" ? undefined : work();
     if (fate !== "done") throw new ContextEngineError("STORAGE_FAILED", `${kind}: ${fate}`);
     return answer as Answer;
@@ -100,7 +101,11 @@ export function shareSessions({
           const isOwn = () => held(id).epoch === epoch;
           const readOnly = (of: string): Pick<SessionRows, "load" | "lines"> => ({
             load: () =>
-              call("load", () => [...held(of).rows.values()].filter(({ body }) => body !== null)),
+              call(
+                "load",
+                () => [...held(of).rows.values()].filter(({ body }) => body !== null),
+                of,
+              ),
             lines: ({ after, limit }) =>
               call("lines", () =>
                 held(of)
