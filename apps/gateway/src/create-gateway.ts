@@ -239,7 +239,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await deleteSession(
         {
           ...{ conversations, underWay, store, waiting, door, reports, models, approvals, host },
-          ...{ children, editors, tellDeleted: onDeleted },
+          ...{ children, editors, costs, tellDeleted: onDeleted },
         },
         { text, key, agentId: agentOf(key) },
       );

@@ -105,7 +105,7 @@ function addUp(own: Totals, others: Totals, root: string): Totals {
   );
   const days = new Set([...Object.keys(own.days), ...Object.keys(others.days)]);
   return {
-    ...{ open: {}, renewed: {}, sessions: { [root]: session } },
+    ...{ open: {}, renewed: {}, gone: [], sessions: { [root]: session } },
     days: Object.fromEntries(
       [...days].map((day) => [day, sumOfAgents(own.days[day] ?? {}, others.days[day] ?? {})]),
     ),

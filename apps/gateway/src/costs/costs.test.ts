@@ -420,6 +420,21 @@ describe("a cost cap", () => {
     expect(archive.total).toEqual({ ...sessions[0], name: undefined });
   });
 
+  it("counts nothing for who takes the name of a deleted session, which the sums still hold", async () => {
+    const host = await gatewayWith({ caps: { sessionDollars: 0.001 } });
+    const say = saying(host);
+    const spent = (await say(LONG)).done.cost!.session.dollars;
+    expect((await say("More?")).done.error?.code).toBe("COST_CAP_REACHED");
+    await host.gateway.remove("main");
+    const { done } = await say("Hello");
+    expect(done.outcome).toBe("completed");
+    const { dollars } = done.cost!.session;
+    expect(dollars).toBe(done.cost!.turn.cost.total);
+    const { sessions } = await usageAt(host, "/api/usage");
+    expect(sessions.map(({ name }) => name)).toEqual(["agent:main:main"]);
+    expect(sessions[0]!.cost.total).toBeCloseTo(spent + dollars, 8);
+  });
+
   it("counts what a session starts, which it stops, too", async () => {
     const answers = (request: { body: unknown }) => obey(request as never);
     const host = await gatewayWith({ answers: answers as never, caps: { sessionDollars: 50 } });

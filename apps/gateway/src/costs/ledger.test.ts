@@ -184,6 +184,30 @@ describe("what was spent", () => {
     expect(Object.keys(warned)).toEqual(["session st 2"]);
   });
 
+  it("is kept of its days alone once sessions are deleted, however many there were", async () => {
+    const { folder, start } = await home();
+    const ledger = start();
+    const { at, agent, engine, model } = call(0);
+    const who = { v: 1 as const, at, agent, engine, model };
+    for (let number = 0; number < 50; number++) {
+      const session = `gone-${number}`;
+      await ledger.append(call(1, { session, root: session }));
+      await ledger.append({ kind: "begun", ...who, session, root: session, id: session });
+      await ledger.append({ kind: "warned", v: 1, at, cap: `session ${session} 2` });
+      await ledger.append({ kind: "deleted", v: 1, at, session });
+    }
+    const totals = await ledger.totals();
+    expect([totals.sessions, totals.open, totals.warned]).toEqual([{}, {}, {}]);
+    expect(spentOn(totals, dayOf(NOON)).dollars).toBe(50);
+    await ledger.close();
+    expect(await start().totals()).toEqual(totals);
+    const lines: DatedLine[] = [];
+    for await (const line of readCosts(folder)) lines.push(line);
+    const { sessions, total } = await sumUsage(lines);
+    expect([sessions.length, total.cost.total, total.unended]).toEqual([50, 50, 50]);
+    expect((await sumUsage(lines, "gone-7")).total.cost.total).toBe(1);
+  });
+
   it("is counted anew where a file is shorter than it was", async () => {
     const { start, file } = await home();
     const ledger = start();

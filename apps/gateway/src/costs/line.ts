@@ -75,11 +75,17 @@ const RenewedSchema = z.object({
   ...{ session: z.string(), archivedAs: z.string().nullable() },
 });
 
+/** A session is gone; whoever takes its name begins with nothing spent. */
+const DeletedSchema = z.object({
+  ...{ kind: z.literal("deleted"), v: z.literal(1), at: z.string(), session: z.string() },
+});
+
 const LineSchema = z.discriminatedUnion("kind", [
   BegunSchema,
   CallSchema,
   WasteSchema,
   RenewedSchema,
+  DeletedSchema,
   /** A recording was played into a session: no model was asked for it, so it cost nothing. */
   z.object({
     ...{ kind: z.literal("played"), v: z.literal(1), at: z.string(), session: z.string() },
@@ -94,6 +100,7 @@ export type BegunLine = z.infer<typeof BegunSchema>;
 export type CallLine = z.infer<typeof CallSchema>;
 export type WasteLine = z.infer<typeof WasteSchema>;
 export type RenewedLine = z.infer<typeof RenewedSchema>;
+export type DeletedLine = z.infer<typeof DeletedSchema>;
 export type CostLine = z.infer<typeof LineSchema>;
 
 /** Undefined: torn, or of a later version. */

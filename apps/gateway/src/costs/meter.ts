@@ -67,6 +67,8 @@ export interface Costs {
   noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
   /** A session began anew under its name. */
   renewed(session: string, archivedAs: string | null): Promise<void>;
+  /** A session is gone: what it cost counts for its days and agents alone. */
+  deleted(session: string): Promise<void>;
   /** Ids of calls that go on. */
   underWay(): ReadonlySet<string>;
   /** Of a session, with all that belongs to the one that nobody started. */
@@ -261,6 +263,11 @@ export function createCosts(options: CostsOptions): Costs {
     },
     renewed: (session, archivedAs) =>
       ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
+    async deleted(session) {
+      const { sessions } = await ledger.totals();
+      if (sessions[session] === undefined) return;
+      await ledger.append({ kind: "deleted", v: 1, at: at(), session });
+    },
     underWay: () => new Set(underWay.keys()),
     async spentIn(sessionKey) {
       const root = rootOf(sessionKey);

@@ -1,6 +1,6 @@
 // Adds up what other gateways wrote down of model calls, as it comes.
 import type { CostFollower, DayOfCosts } from "@clew/store-postgres";
-import { parseLine } from "./line.ts";
+import { type DeletedLine, parseLine, type RenewedLine } from "./line.ts";
 import { countInDay, countInSession, countLine, noTotals, type Totals } from "./totals.ts";
 
 export interface OtherTotals {
@@ -83,7 +83,8 @@ function countDay(sums: Sums, day: string, texts: readonly string[]): boolean {
   const lines = texts.flatMap((text) => text.split("\n").flatMap((line) => parseLine(line) ?? []));
   let isRight = true;
   for (const line of lines.toSorted(byTime))
-    if (line.kind === "renewed") isRight = beginAnew(sums, line.session, line.at) && isRight;
+    if (line.kind === "renewed" || line.kind === "deleted")
+      isRight = beginAnew(sums, line) && isRight;
     else if (!("root" in line)) countLine(totals, day, line);
     else {
       countInDay(totals, day, line);
@@ -95,14 +96,19 @@ function countDay(sums: Sums, day: string, texts: readonly string[]): boolean {
 }
 
 /** False: more was counted since, which is gone now. */
-function beginAnew({ totals, spentAt }: Sums, session: string, at: string): boolean {
+function beginAnew({ totals, spentAt }: Sums, line: RenewedLine | DeletedLine): boolean {
+  const { session, at } = line;
   if (at <= (totals.renewed[session] ?? "")) return true;
-  countLine(totals, "", { ...{ kind: "renewed", v: 1, at, session, archivedAs: null } });
-  return at >= (spentAt.get(session) ?? "");
+  countLine(totals, "", line);
+  const isRight = at >= (spentAt.get(session) ?? "");
+  if (isRight) spentAt.delete(session);
+  return isRight;
 }
 
 const beginAllAnew = (sums: Sums, renewed: Totals["renewed"]): boolean =>
-  Object.entries(renewed).every(([session, at]) => beginAnew(sums, session, at));
+  Object.entries(renewed).every(([session, at]) =>
+    beginAnew(sums, { ...{ kind: "renewed", v: 1, at, session, archivedAs: null } }),
+  );
 
 const byTime = (one: { at: string }, other: { at: string }): number =>
   one.at < other.at ? -1 : one.at > other.at ? 1 : 0;

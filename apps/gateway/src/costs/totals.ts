@@ -1,7 +1,14 @@
 // What sessions, agents and days came to, line by line.
 import { z } from "zod";
 import { rounded } from "./cost.ts";
-import type { BegunLine, CallLine, CostLine, RenewedLine, WasteLine } from "./line.ts";
+import type {
+  BegunLine,
+  CallLine,
+  CostLine,
+  DeletedLine,
+  RenewedLine,
+  WasteLine,
+} from "./line.ts";
 import { addWaste, noWaste, sumOfWaste, WasteByCauseSchema } from "./usage.ts";
 
 const SpentSchema = z.object({
@@ -29,7 +36,7 @@ const SessionSpentSchema = SpentSchema.extend({
 export type SessionSpent = z.infer<typeof SessionSpentSchema>;
 
 export const TotalsSchema = z.object({
-  /** By the session that nobody started. */
+  /** By the session that nobody started, until it is deleted. */
   sessions: z.record(z.string(), SessionSpentSchema),
   /** By day and agent; the newest days only. */
   days: z.record(z.string(), z.record(z.string(), SpentSchema)),
@@ -39,14 +46,18 @@ export const TotalsSchema = z.object({
   warned: z.record(z.string(), z.string()),
   /** When sessions last began anew, ISO 8601. */
   renewed: z.record(z.string(), z.string()),
+  /** Those of them that were deleted since, newest last. */
+  gone: z.array(z.string()),
 });
-/** Small: it grows with the number of sessions, not with what they say. */
+/** Small: it grows with the sessions that there are, not with what they say. */
 export type Totals = z.infer<typeof TotalsSchema>;
 
 const KEPT_DAYS = 2;
+/** Of so many deleted sessions it is known when: other gateways may tell late what was spent in them. */
+const MOST_GONE = 1_000;
 
 export const noTotals = (): Totals => ({
-  ...{ sessions: {}, days: {}, open: {}, warned: {}, renewed: {} },
+  ...{ sessions: {}, days: {}, open: {}, warned: {}, renewed: {}, gone: [] },
 });
 export const NOTHING: Spent = { dollars: 0, unknown: 0, modelCalls: 0 };
 export const nothingSpent = (): SessionSpent => ({
@@ -59,6 +70,7 @@ export const nothingSpent = (): SessionSpent => ({
 export function countLine(totals: Totals, day: string, line: CostLine): void {
   if (line.kind === "warned") totals.warned[line.cap] = day;
   else if (line.kind === "renewed") beginAnew(totals, line);
+  else if (line.kind === "deleted") goAway(totals, line);
   else if (line.kind !== "played") {
     countInSession(totals, line);
     countInDay(totals, day, line);
@@ -67,6 +79,7 @@ export function countLine(totals: Totals, day: string, line: CostLine): void {
 
 /** Changes `totals` by a line of a session. */
 export function countInSession(totals: Totals, line: BegunLine | CallLine | WasteLine): void {
+  comeBack(totals, line.root);
   if (line.kind === "begun") {
     totals.open[line.id] = line.root;
     addUnended(totals, line.root, 1);
@@ -112,14 +125,28 @@ function endCall(totals: Totals, id: string): void {
 }
 
 function beginAnew(
-  { sessions, open, warned, renewed }: Totals,
-  { session, at }: RenewedLine,
+  totals: Totals,
+  { session, at }: Pick<RenewedLine | DeletedLine, "session" | "at">,
 ): void {
+  const { sessions, open, warned, renewed } = totals;
+  comeBack(totals, session);
   delete sessions[session];
   renewed[session] = at;
   for (const [id, root] of Object.entries(open)) if (root === session) delete open[id];
   for (const cap of Object.keys(warned))
     if (cap.startsWith(`session ${session} `)) delete warned[cap];
+}
+
+function goAway(totals: Totals, line: DeletedLine): void {
+  beginAnew(totals, line);
+  totals.gone.push(line.session);
+  for (const old of totals.gone.splice(0, totals.gone.length - MOST_GONE)) delete totals.renewed[old];
+}
+
+/** Whoever takes the name of a deleted session. */
+function comeBack(totals: Totals, session: string): void {
+  if (totals.renewed[session] !== undefined)
+    totals.gone = totals.gone.filter((name) => name !== session);
 }
 
 /** Of all agents. */

@@ -1,6 +1,7 @@
 // Takes a session away with everything that belongs to it.
 import type { HostSession } from "@clew/engine-core";
 import type { Approvals } from "../approvals/queue.ts";
+import type { Costs } from "../costs/meter.ts";
 import type { RepliesUnderWay } from "../door/call/under-way.ts";
 import type { Door } from "../door/serve/door.ts";
 import type { Editors } from "../editors/editors.ts";
@@ -19,6 +20,7 @@ export interface DeletePorts {
   store: Pick<SessionStore, "find" | "remove" | "notFound">;
   waiting: Pick<WaitingMessages, "clear">;
   door: Pick<Door, "forget">;
+  costs: Pick<Costs, "deleted">;
   reports: Pick<TurnReports, "deleted">;
   models: Pick<ChosenModels, "forget">;
   approvals: Pick<Approvals, "forget">;
@@ -46,6 +48,7 @@ export async function deleteSession(
     return found;
   });
   const session = { agentId, sessionKey: key };
+  await ports.costs.deleted(key);
   ports.reports.deleted(agentId);
   ports.models.forget(key);
   await ports.approvals.forget(session);

@@ -10,7 +10,7 @@ import { mendAfterFailure } from "../plugins/contain/shared-watch.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { createInbox, type Inbox, type InboxOptions, type SaidEntry } from "../waiting/inbox.ts";
-import type { Taken } from "../waiting/item.ts";
+import { type Taken, takenAsSaid } from "../waiting/item.ts";
 import { createLookout } from "../waiting/lookout.ts";
 import { planArrival } from "../waiting/plan-arrival.ts";
 import { alreadySaid, sessionFull } from "../waiting/refusals.ts";
@@ -193,8 +193,7 @@ export function createSending({
       if (joined !== null) return joined;
       const said = await storedEntry(key, name);
       if (said === undefined) throw new MessageTakenBack();
-      const result = Promise.resolve({ outcome: "known" as const, entryId: said.entryId });
-      return { waiting: null, begun: new Promise(() => {}), result };
+      return takenAsSaid(said.entryId);
     },
     async saidIn(text, name) {
       const key = canonicalKey(text);

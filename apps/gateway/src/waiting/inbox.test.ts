@@ -1,7 +1,7 @@
 import type { TurnResult } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
-import { createInbox } from "./inbox.ts";
+import { createInbox, type InboxOptions } from "./inbox.ts";
 import type { SentResult } from "./item.ts";
 import type { InboxTurn } from "./run-lane.ts";
 import { createSessionGate } from "./session-gate.ts";
@@ -13,7 +13,10 @@ const log = { info() {}, warn() {}, error() {} };
 const limits = { waitingMessages: 9, waitingBytes: 9000, waitingTurns: 9, runningTurns: 9 };
 
 /** Turns end as they are told to. */
-async function inbox(beforeSaving = () => Promise.resolve()) {
+async function inbox(
+  beforeSaving = () => Promise.resolve(),
+  entrySaying: InboxOptions["entrySaying"] = () => undefined,
+) {
   const onDisk = createWaitingFiles({ home: await temporaryHome(), log });
   const save: typeof onDisk.save = (...given) => beforeSaving().then(() => onDisk.save(...given));
   const files = { ...onDisk, save };
@@ -21,7 +24,7 @@ async function inbox(beforeSaving = () => Promise.resolve()) {
   const made = createInbox({
     ...{ line: createTurnLine(() => limits.runningTurns), gate: createSessionGate() },
     ...{ store: files, log, limits, whenBusy: "follow", tell() {}, told: () => undefined },
-    ...{ isBusyElsewhere: () => false, entrySaying: () => undefined },
+    ...{ isBusyElsewhere: () => false, entrySaying },
     run(turn) {
       const end = Promise.withResolvers<SentResult>();
       turns.push({ ...turn, ...end });
@@ -128,6 +131,16 @@ describe("a message that waited", () => {
     const offers = await Promise.allSettled([offer(two), offer(two)]);
     expect(offers.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(list(KEY)).toEqual([]);
+  });
+
+  it("is held by nothing that outlives it where it is sent again when it was said", async () => {
+    const entry = { entryId: "1", content: "one" };
+    const { offer } = await inbox(undefined, () => entry);
+    const again = { key: KEY, content: "one", idempotencyKey: "of the client" };
+    const [first, second] = [await offer(again), await offer(again)];
+    expect(await second.result).toEqual({ outcome: "known", entryId: "1" });
+    // A promise that never ends keeps everybody who ever waited for it.
+    expect(first.begun).not.toBe(second.begun);
   });
 
   it("is forgotten where its session has it already", async () => {

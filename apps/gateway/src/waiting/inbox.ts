@@ -5,7 +5,7 @@ import type { UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
 import { createKeyedQueue } from "../sessions/queues.ts";
 import { EndedEarly, gatewayStopping } from "../stopping.ts";
-import { createItem, type Item, join, type Taken } from "./item.ts";
+import { createItem, type Item, join, type Taken, takenAsSaid } from "./item.ts";
 import { createLanes, type Lane, type WaitingNews } from "./lanes.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
@@ -129,8 +129,7 @@ export function createInbox(options: InboxOptions): Inbox {
     const said = name === undefined ? undefined : options.entrySaying(key, name);
     if (said === undefined) return null;
     if (sent !== undefined) requireSame(key, { sent, before: said.content });
-    const result = Promise.resolve({ outcome: "known" as const, entryId: said.entryId });
-    return { waiting: null, begun: NEVER, result };
+    return takenAsSaid(said.entryId);
   };
 
   const place = (lane: Lane, { request, bytes, whenBusy }: Offer) => {
@@ -297,5 +296,3 @@ interface Offer {
   bytes: number;
   whenBusy: WhenBusy;
 }
-
-const NEVER = new Promise<never>(() => {});

@@ -30,6 +30,16 @@ export interface Taken {
   result: Promise<SentResult>;
 }
 
+/**
+ * A message that the session has already. What never begins is its own: whoever waits for it is held
+ * by it.
+ */
+export const takenAsSaid = (entryId: string): Taken => ({
+  waiting: null,
+  begun: new Promise(() => {}),
+  result: Promise.resolve({ outcome: "known", entryId }),
+});
+
 /** A message that waits, or has its turn. */
 export interface Item {
   request: SendRequest;
