@@ -39,6 +39,8 @@ export interface ClientParts {
   chance: Chance;
   counts: ClientCounts;
   isOver: () => boolean;
+  /** Asked before it says something: resolves when it may. Absent: it always may. */
+  rest?: () => Promise<void>;
   /** Ended when nobody is to try any more. */
   signal: AbortSignal;
   /** Absent: it talks in one session all the time. */
@@ -56,11 +58,12 @@ const RETRY_MS = 300;
 
 /** Resolves when all that it sent was taken, with what it sent in the session it is in. */
 export async function beRestless(name: string, parts: ClientParts): Promise<SentMessage[]> {
-  const { chance, isOver, pauseMs, renewal } = parts;
+  const { chance, isOver, pauseMs, rest, renewal } = parts;
   let session = name;
   let sent: SentMessage[] = [];
   await sleep(chance.between(0, pauseMs));
   for (let number = 0, generation = 0; !isOver(); ) {
+    await rest?.();
     if (renewal !== undefined && sent.length >= renewal.messages) {
       await renewal.leave(session, sent);
       session = `${name}-${++generation}`;

@@ -11,6 +11,7 @@ import { type ModelCounts, startFaultyModel } from "./faulty-model.ts";
 import { type Judgement, judge } from "./judge.ts";
 import { leaveSession } from "./leave-session.ts";
 import type { MemoryReading } from "./memory-probe.ts";
+import { createRest } from "./rest.ts";
 import { beRestless, type ClientCounts, type SentMessage } from "./restless-client.ts";
 
 export interface SoakOptions {
@@ -26,8 +27,12 @@ export interface SoakOptions {
   kills?: number;
   /** What a client says in one session where it is steady. Default 40. */
   messagesOfASession?: number;
+  /** Between two messages of a client at most. Default 1000, 3000 where it is steady. */
+  pauseMs?: number;
   /** Between two samples. Default 5000. */
   sampleMs?: number;
+  /** How long all rest before a sample where it is steady. Default 8000. */
+  restMs?: number;
   /** Told every now and then. */
   onSample?: (sample: Sample) => void;
 }
@@ -57,6 +62,8 @@ export interface SoakResult extends Judgement {
 }
 
 const SAMPLE_MS = 5000;
+/** Longer than anybody keeps a connection that is not used. */
+const REST_MS = 8000;
 const PAUSE_MS = { restless: 1000, steady: 3000 };
 const TOKEN = "a-token-for-the-soak";
 const HEADERS = { authorization: `Bearer ${TOKEN}` };
@@ -65,7 +72,9 @@ const PROBE = new URL("memory-probe.ts", import.meta.url).href;
 const SETTLE_MS = 120_000;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { sessions, seconds, seed, steady = false, sampleMs = SAMPLE_MS } = options;
+  const { sessions, seconds, seed, steady = false } = options;
+  const { sampleMs = SAMPLE_MS, restMs = REST_MS } = options;
+  const { pauseMs = steady ? PAUSE_MS.steady : PAUSE_MS.restless } = options;
   const chance = createChance(seed);
   const model = await startFaultyModel(chance.apart(-1));
   const home = await newHome(configFor(model.baseUrl));
@@ -81,13 +90,21 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ...{ messages: 0, left: 0, again: 0, cancelled: 0, takenBack: 0 },
     ...{ waited: 0, steered: 0, refused: 0, broken: 0 },
   };
-  const sampling = setInterval(() => {
-    void sampleOf(gateway, home).then((found) => {
-      const sample = { seconds: Math.round(elapsed()), restarts, ...found };
-      samples.push(sample);
-      options.onSample?.(sample);
+  const rest = createRest(sessions);
+  const sample = async () => {
+    const seconds = Math.round(elapsed());
+    const found = await sampleOf(gateway, home);
+    samples.push({ seconds, restarts, ...found });
+    options.onSample?.(samples.at(-1)!);
+  };
+  /** What is under way says nothing of what grows. */
+  const sampleAtRest = () =>
+    rest.during(async () => {
+      await settled(gateway.url);
+      await sleep(restMs);
+      await sample();
     });
-  }, sampleMs);
+  const sampling = sampleEvery(sampleMs, steady ? sampleAtRest : sample);
   /** Of sessions that are gone. */
   const gone: Judgement[] = [];
   const to = { url: () => gateway.url, headers: HEADERS, signal: over.signal };
@@ -100,9 +117,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const talking = Array.from({ length: sessions }, (_, at) =>
       beRestless(`soak-${at}`, {
         ...{ ...to, chance: chance.apart(at), counts: clients },
-        ...{ pauseMs: steady ? PAUSE_MS.steady : PAUSE_MS.restless },
-        ...{ isOver: () => elapsed() > seconds, ...(steady && { renewal }) },
-      }),
+        ...{ pauseMs, isOver: () => elapsed() > seconds, rest: rest.here },
+        ...(steady && { renewal }),
+      }).finally(rest.leave),
     );
     const kills = steady ? 0 : (options.kills ?? 1);
     for (let kill = 1; kill <= kills; kill++) {
@@ -116,7 +133,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const sent = (await Promise.all(talking)).flat();
     clearTimeout(stuck);
     const left = await settled(gateway.url);
-    clearInterval(sampling);
+    await sampling.stop();
     await gateway.stop();
     const stored = await storedIn(home, new Set(sent.map(({ session }) => session)));
     const judged = together([...gone, judge(sent, [...stored, ...(await keptIn(home, stored))])]);
@@ -124,12 +141,36 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const told = { ...judged, samples, clients, model: model.counts, left };
     return isWrong ? { ...told, home } : told;
   } finally {
-    clearInterval(sampling);
+    void sampling.stop();
     over.abort();
     if (gateway.process.exitCode === null) gateway.process.kill("SIGKILL");
     model.close();
     if (!isWrong) await rm(home, { recursive: true, force: true });
   }
+}
+
+interface Sampling {
+  /** Resolves when no sample is taken any more. */
+  stop(): Promise<void>;
+}
+
+/** One after the other. */
+function sampleEvery(everyMs: number, sample: () => Promise<void>): Sampling {
+  const over = new AbortController();
+  const work = async () => {
+    while (!over.signal.aborted) {
+      await sleep(everyMs, undefined, { signal: over.signal }).catch(() => {});
+      // A gateway that was killed meanwhile has nothing to measure.
+      if (!over.signal.aborted) await sample().catch(() => {});
+    }
+  };
+  const working = work();
+  return {
+    stop() {
+      over.abort();
+      return working;
+    },
+  };
 }
 
 const together = (all: readonly Judgement[]): Judgement => ({

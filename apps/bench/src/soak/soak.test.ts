@@ -18,7 +18,8 @@ describe("a soak", () => {
   it("that is steady leaves sessions for new ones, and loses and doubles nothing in them", async () => {
     const seed = Number(process.env.CLEW_SEED ?? Date.now() % 1_000_000);
     const { lost, doubled, saidAnyway, left, messages, samples } = await runSoak({
-      ...{ sessions: 3, seconds: 6, seed, steady: true, sampleMs: 500, messagesOfASession: 3 },
+      ...{ sessions: 3, seconds: 6, seed, steady: true, messagesOfASession: 3 },
+      ...{ sampleMs: 500, restMs: 100 },
     });
     expect({ seed, lost, doubled, saidAnyway, left }).toEqual({
       ...{ seed, lost: [], doubled: [], saidAnyway: [], left: 0 },
