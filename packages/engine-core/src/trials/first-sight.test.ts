@@ -11,6 +11,9 @@ import {
 import type { EngineShape } from "./__fixtures__/engine-shape.ts";
 import type { TurnPlan } from "./__fixtures__/test-process.ts";
 
+/** The step of a turn at which a new engine first reads; before it, that is written down. */
+const firstLook = (takes: EngineShape["takes"]) => (takes === "commitTurn" ? 0 : 2);
+
 const plain: TurnPlan = { kind: "user", tools: 0, oneByOne: false };
 
 describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (takes) => {
@@ -58,7 +61,8 @@ describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (tak
     });
     await say(world, plain);
     world.process.use("late");
-    await say(world, { ...plain, mishap: { at: 0, kind: "abort" } });
+    const at = firstLook(takes);
+    await say(world, { ...plain, mishap: { at, kind: "abort" } });
     expect(world.process.steps()).toContain("engine late bootstrap:done");
     await say(world, plain);
     checkWorld(world);
@@ -67,6 +71,32 @@ describe.each(["commitTurn", "afterTurn"] as const)("an engine told by %s", (tak
       branch.map(({ message }) => eventOf(message)),
     );
   });
+
+  it.runIf(takes === "afterTurn").each(["abort", "crash"] as const)(
+    "is given what was said after a first look that was cut short (%s), also by the next process",
+    async (kind) => {
+      const world = openWorld({
+        engines: [engine],
+        policy: "quarantine",
+        window: 100_000,
+        first: "legacy",
+      });
+      await say(world, plain);
+      world.process.use("late");
+      // It has looked, and nobody heard of it.
+      await say(world, { ...plain, mishap: { at: firstLook(takes) + 1, kind } });
+      expect(world.process.steps().at(-1)).not.toBe("engine late bootstrap");
+      restart(world, "legacy");
+      await say(world, plain);
+      restart(world, "late");
+      await say(world, plain);
+      checkWorld(world);
+      const branch = messageEntries(readBranch(world.disk, currentSession(world.disk).sessionFile));
+      expect(storeOf(world.disk, "late").rows.map(({ event }) => event)).toEqual(
+        branch.map(({ message }) => eventOf(message)),
+      );
+    },
+  );
 
   it("is told of the past where there is no file to read it from", async () => {
     const world = openWorld({

@@ -10,6 +10,7 @@ import {
   emptyDisk,
   messageEntries,
   readBranch,
+  recordOf,
   storeOf,
 } from "./disk.ts";
 import type { OpenTranscript } from "./disk-transcript.ts";
@@ -93,9 +94,7 @@ export async function say(world: World, plan: TurnPlan): Promise<TurnOutcome> {
   const isNew = engine !== undefined && engine.before === undefined;
   if (isNew) meet(world, engine, idsNow(world));
   const turn = await world.process.say(plan);
-  // One that was set aside before it was asked anything has not seen the session yet.
-  if (isNew && !world.process.steps().some((name) => name.startsWith(`engine ${engine.shape.id} `)))
-    meet(world, engine, undefined);
+  if (isNew && !hasMet(world, engine.shape)) meet(world, engine, undefined);
   const { result, facts } = turn;
   if (engine !== undefined)
     engine.isSettled =
@@ -107,6 +106,17 @@ export async function say(world: World, plan: TurnPlan): Promise<TurnOutcome> {
   if (!world.process.isAlive()) restart(world, world.process.configured());
   return turn;
 }
+
+/**
+ * One that was set aside before it was asked anything has not seen the session yet. Neither has one
+ * whose look was cut short, where it looks again: it reads a file, which this host does not keep.
+ */
+function hasMet({ disk, process }: World, { id, instead }: EngineShape): boolean {
+  const isAsked = process.steps().some((name) => name.startsWith(`engine ${id} `));
+  return isAsked && (instead === undefined || disk.deliveries.knows(recordNow(disk), id));
+}
+
+const recordNow = (disk: Disk) => recordOf(disk, currentSession(disk));
 
 function meet(
   { disk }: World,

@@ -45,6 +45,8 @@ export function deliveryRecords() {
         },
       },
     }),
+    /** Whether it was written down that the engine sees the session. */
+    knows: (session: string, engineId: string): boolean => enginesOf(session).has(engineId),
     acknowledged: (session: string, engineId: string): ReadonlySet<string> =>
       enginesOf(session).get(engineId)?.byCalls ?? new Set(),
     /** Whether it was written down anywhere that a call of the engine brought this message. */
