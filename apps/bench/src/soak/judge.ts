@@ -51,7 +51,10 @@ export interface Slope {
   perMinute: number;
   /** It is as likely as 95 in 100 that it differs by no more. NaN: too few samples. */
   within: number;
-  /** What was measured grows: the least it may be is more than nothing. */
+  /**
+   * What was measured grows, and goes on growing: the least it may be is more than nothing, in the
+   * later half too. What only has to warm up grows ever more slowly.
+   */
   grows: boolean;
 }
 
@@ -60,10 +63,21 @@ const BLOCKS = 12;
 /** Of Student's distribution with ten degrees of freedom, for 95 of 100. */
 const T_95 = 2.228;
 
+/** Of one moment: seconds, and what was measured. */
+type Measured = readonly [number, number];
+
 /** Pure. How it grows, by the means of twelve equal parts. */
-export function slopeOf(samples: readonly (readonly [number, number])[]): Slope {
+export function slopeOf(samples: readonly Measured[]): Slope {
+  const slope = slopeOfParts(samples);
+  const later = slopeOfParts(samples.slice(Math.ceil(samples.length / 2)));
+  return { ...slope, grows: isBeyond(slope) && isBeyond(later) };
+}
+
+const isBeyond = ({ perMinute, within }: Omit<Slope, "grows">) => perMinute > within;
+
+function slopeOfParts(samples: readonly Measured[]): Omit<Slope, "grows"> {
   const size = Math.floor(samples.length / BLOCKS);
-  if (size === 0) return { perMinute: slopePerMinute(samples), within: Number.NaN, grows: false };
+  if (size === 0) return { perMinute: slopePerMinute(samples), within: Number.NaN };
   const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / size;
   const blocks = Array.from({ length: BLOCKS }, (_, at) => {
     const block = samples.slice(at * size, (at + 1) * size);
@@ -78,8 +92,7 @@ export function slopeOf(samples: readonly (readonly [number, number])[]): Slope 
   const left = blocks.map(([at, is]) => is - value - (perMinute / 60) * (at - time));
   const spread = blocks.reduce((sum, [at]) => sum + (at - time) ** 2, 0);
   const error = Math.sqrt(left.reduce((sum, one) => sum + one ** 2, 0) / (BLOCKS - 2) / spread);
-  const within = 60 * T_95 * error;
-  return { perMinute, within, grows: perMinute > within };
+  return { perMinute, within: 60 * T_95 * error };
 }
 
 /** Pure. By how much it grows per minute, from `[seconds, value]`; least squares. */

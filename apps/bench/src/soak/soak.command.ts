@@ -14,7 +14,7 @@ const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [-
   --kills N      how often the gateway is killed and started anew meanwhile (default: 1)
   --seed N       another number makes other choices
   --steady       whether anything grows: clients talk at leisure and delete each session after 40
-                 messages; nobody kills the gateway
+                 messages, and all rest a while before each sample; nobody kills the gateway
 
 Exit code 0, 1 where a message was lost, doubled or still waits or, steady, where memory in use,
 descriptors or the disk grow, 2 for wrong options.
@@ -30,7 +30,9 @@ export async function main(args: readonly string[]): Promise<number> {
   const seed = asked.seed ?? Date.now() % 1_000_000;
   say(`${asked.sessions} sessions, ${asked.seconds} s, seed ${seed}`);
   say(COLUMNS.map(([title, width]) => title.padStart(width)).join("  "));
-  const sampleMs = Math.min(60_000, Math.max(5000, (asked.seconds * 1000) / 480));
+  const sampleMs = asked.steady
+    ? between(10_000, (asked.seconds * 1000) / 120, 120_000)
+    : between(5000, (asked.seconds * 1000) / 480, 60_000);
   const onSample = (sample: Sample) => say(rowOf(sample));
   const result = await runSoak({ ...asked, seed, sampleMs, onSample });
   const { samples, clients, model, messages, lost, doubled, saidAnyway, left } = result;
@@ -67,6 +69,9 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** What stays in the end: memory with its garbage is as large as the system lets it be. */
 const MUST_NOT_GROW: readonly (keyof Sample)[] = ["liveMB", "descriptors", "diskMB"];
+
+const between = (least: number, wished: number, most: number) =>
+  Math.min(most, Math.max(least, wished));
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 

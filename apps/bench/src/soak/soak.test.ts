@@ -51,6 +51,18 @@ describe("a soak", () => {
     expect(slopeOf([[0, 1]]).grows).toBe(false);
   });
 
+  it("takes nothing for growth that only warms up", () => {
+    const after = (seconds: number) => (at: number) => {
+      const noise = ((at * 7919) % 101) / 101;
+      return [at * 30, 60 + 10 * (1 - Math.exp((-at * 30) / seconds)) + noise] as const;
+    };
+    const moments = Array.from({ length: 240 }, (_, at) => at);
+    const slope = slopeOf(moments.map(after(600)));
+    expect(slope.perMinute).toBeGreaterThan(slope.within);
+    expect(slope.grows).toBe(false);
+    expect(slopeOf(moments.map(after(1e6))).grows).toBe(true);
+  });
+
   it("names what is lost, doubled, or said although it was taken back", () => {
     const sent = ["a", "b", "c", "d", "e"].map((key) => ({
       ...{ session: "s", key, isTaken: key !== "e" },
