@@ -202,6 +202,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       send: async (request) => (await offer(request)).result,
       branch: async (key) => (await known.read(key))?.branch ?? [],
       placeOf: (key, entryId) => placeOfPrompt(known, key, entryId),
+      // What is open here is nobody else's to delete.
+      isThere: (key) =>
+        cluster === undefined || conversations.busy().has(key) || conversations.peek(key)
+          ? undefined
+          : store.find(key).then((found) => found !== null),
       tokensIn: async (key) =>
         (await known.find(key)) === null ? undefined : (await views.context(key))?.size.tokens,
     },

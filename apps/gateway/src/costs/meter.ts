@@ -264,8 +264,9 @@ export function createCosts(options: CostsOptions): Costs {
     renewed: (session, archivedAs) =>
       ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
     async deleted(session) {
-      const { sessions } = await ledger.totals();
-      if (sessions[session] === undefined) return;
+      const { sessions } = await all.totals({ root: session, isForCap: false });
+      const { modelCalls, unended } = sessions[session] ?? nothingSpent();
+      if (modelCalls + unended === 0) return;
       await ledger.append({ kind: "deleted", v: 1, at: at(), session });
     },
     underWay: () => new Set(underWay.keys()),

@@ -24,6 +24,8 @@ export interface DoorParts {
 /** What the door reaches of Clew's sessions; keys are canonical. */
 export interface DoorSessions {
   send: (request: SendRequest) => Promise<SentResult>;
+  /** Whether there is such a session. Undefined: nobody else can have deleted it meanwhile. */
+  isThere(key: string): Promise<boolean> | undefined;
   /** What the session's last call held, with its reply; undefined: there was none. */
   tokensIn(key: string): Promise<number | undefined>;
   /** The session as it is now; empty where there is none. */

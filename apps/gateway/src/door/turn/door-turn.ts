@@ -45,6 +45,9 @@ export interface DoorTurn {
   began: number;
 }
 
+/** A request whose place is found, and which is not taken in yet. */
+export type MetTurn = Omit<DoorTurn, "gone" | "left">;
+
 /** Looks at each message, in slices: what `meetTurn` then does at once is known by then. */
 export async function lookThrough({ wire, request, headers, body }: DoorCall): Promise<void> {
   const client = clientKeyOf(headersByName(headers), body);
@@ -56,7 +59,7 @@ export async function lookThrough({ wire, request, headers, body }: DoorCall): P
 export function meetTurn(
   { host, memory }: Pick<DoorParts, "host"> & { memory: DoorMemory },
   { call, upstream }: Pick<DoorTurn, "call" | "upstream">,
-): Omit<DoorTurn, "gone" | "left"> {
+): MetTurn {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
   const sketch = sketchRequest(call.wire, call.request, client);

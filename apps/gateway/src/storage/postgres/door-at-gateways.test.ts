@@ -23,6 +23,7 @@ import {
 /** More of them by CLEW_KILLS=200. */
 const KILLS = Math.ceil(Number(process.env.CLEW_KILLS ?? 20) / 5);
 const DEAD_AFTER_S = 2;
+const PATIENT = { timeout: 20_000 };
 
 const sessionsIn = async (gateway: AskedGateway) =>
   ((await (await gateway.get("/api/sessions")).json()) as { sessions: { key: string }[] }).sessions;
@@ -126,6 +127,33 @@ describe.skipIf(whyNoPostgres() !== null)(
       const texts = await textsIn(one, session!);
       for (const text of ["Question 0.", "From the page.", "Question 1."])
         expect(texts.filter((each) => each === text)).toHaveLength(1);
+    });
+
+    it("begins anew, with all of it, what goes on in a session that another gateway deleted", async () => {
+      const limits = { openSessionBytes: 2 ** 20 };
+      const [one, two] = await startTwo(await testDatabase(), { gateway: { limits } });
+      const agent = new WanderingAgent("anthropic-messages", "deleted");
+      for (let turn = 0; turn < 2; turn++) await agent.turn([one], `Question ${turn}.`);
+      const [deleted] = [...agent.sessions];
+      // Beside others that are so long, it does not stay open.
+      const long = "A word. ".repeat(60_000);
+      for (const name of ["one", "two", "three"])
+        await new WanderingAgent("anthropic-messages", name).turn([one], `${name}: ${long}`);
+      await expect
+        .poll(
+          () =>
+            two.gateway.remove(deleted!).then(
+              () => "deleted",
+              ({ code }) => code,
+            ),
+          PATIENT,
+        )
+        .toBe("deleted");
+      await agent.turn([one], "Question 2.");
+      const [, begun] = [...agent.sessions];
+      expect([agent.repeated, agent.sessions.size]).toEqual([0, 2]);
+      await expect.poll(() => textsIn(two, begun!)).toEqual(agent.texts);
+      expect((await sessionsIn(two)).map(({ key }) => key)).not.toContain(deleted);
     });
 
     it("waits for a session that another gateway has as a guest, and stores all of it", async () => {
