@@ -1,14 +1,7 @@
 // What sessions, agents and days came to, line by line.
 import { z } from "zod";
 import { rounded } from "./cost.ts";
-import type {
-  BegunLine,
-  CallLine,
-  CostLine,
-  DeletedLine,
-  RenewedLine,
-  WasteLine,
-} from "./line.ts";
+import type { BegunLine, CallLine, CostLine, DeletedLine, RenewedLine, WasteLine } from "./line.ts";
 import { addWaste, noWaste, sumOfWaste, WasteByCauseSchema } from "./usage.ts";
 
 const SpentSchema = z.object({
@@ -140,7 +133,8 @@ function beginAnew(
 function goAway(totals: Totals, line: DeletedLine): void {
   beginAnew(totals, line);
   totals.gone.push(line.session);
-  for (const old of totals.gone.splice(0, totals.gone.length - MOST_GONE)) delete totals.renewed[old];
+  for (const old of totals.gone.splice(0, totals.gone.length - MOST_GONE))
+    delete totals.renewed[old];
 }
 
 /** Whoever takes the name of a deleted session. */
