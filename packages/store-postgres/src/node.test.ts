@@ -32,7 +32,7 @@ describe.skipIf(whyNoPostgres() !== null)(`the life of a gateway ${UNLESS_THERE}
       beats.push(answer);
       return answer;
     };
-    return joinCluster({
+    const node = await joinCluster({
       ...{
         database: { ...database, askOnce },
         id: crypto.randomUUID(),
@@ -41,6 +41,8 @@ describe.skipIf(whyNoPostgres() !== null)(`the life of a gateway ${UNLESS_THERE}
       },
       ...{ ttlMs: TTL_MS, place: null, publicKey: null },
     });
+    await node.settle();
+    return node;
   }
   const holdBeats = (id: string) =>
     holdUncommitted(url, `select 1 from node where id = '${id}' for update`);

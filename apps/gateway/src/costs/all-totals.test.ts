@@ -53,9 +53,17 @@ const call = (root: string, dollars: number, ms: number): CostLine => ({
   ...{ model: "p/m", for: "reply", plugin: null, input: 1, cacheRead: 0, cacheWrite: 0, output: 1 },
   ...{ failure: null, cost: { ...NO_COST, output: dollars, total: dollars } },
 });
+const deleted = (session: string, ms: number): CostLine => ({
+  ...{ kind: "deleted", v: 1, at: at(ms), session },
+});
 const renewed = (session: string, ms: number): CostLine => ({
   ...{ kind: "renewed", v: 1, at: at(ms), session, archivedAs: null },
 });
+const LINES = {
+  call: (root: string, step: number) => call(root, 2 ** -step, step),
+  renewed,
+  deleted,
+};
 
 async function gateway(warn: (text: string) => void = () => {}) {
   const others = shelf();
@@ -81,7 +89,7 @@ describe("what all gateways spent", () => {
       fc.record({
         home: fc.nat({ max: 2 }),
         root: fc.constantFrom("one", "two"),
-        kind: fc.constantFrom("call", "call", "renewed"),
+        kind: fc.constantFrom<keyof typeof LINES>("call", "call", "call", "renewed", "deleted"),
         /** Steps until others hear of it. */
         late: fc.nat({ max: 6 }),
       }),
@@ -94,7 +102,7 @@ describe("what all gateways spent", () => {
         const told: CostLine[] = [];
         const waiting: { line: CostLine; from: number }[] = [];
         for (const [step, { home, root, kind, late }] of done.entries()) {
-          const line = kind === "call" ? call(root, 2 ** -step, step) : renewed(root, step);
+          const line = LINES[kind](root, step);
           if (home === 0) {
             await here.ledger.append(line);
             told.push(line);
