@@ -203,7 +203,9 @@ export const labelSession = async (
   { agentId, key, label }: { agentId: string; key: string; label: string | null },
 ): Promise<boolean> => (await database.ask(LABEL, [agentId, key, label])).length > 0;
 
-/** What each statement sees is to be what was stored before it, whatever the server's own setting. */
+/**
+ * What each statement sees is to be what was stored before it, whatever the server's own setting.
+ */
 const SEES_NEWEST = "set transaction isolation level read committed";
 
 /**

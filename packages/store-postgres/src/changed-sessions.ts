@@ -3,7 +3,9 @@ import type { Database, Statement } from "./database.ts";
 
 /** A session to which something was added. */
 export interface ChangedSession {
+  /** Of its transcript. */
   sessionId: string;
+  /** Its name, as it was when it was last written to. */
   key: string;
   /** ms since the epoch, by the database's clock. */
   changedAt: number;

@@ -5,6 +5,7 @@ import type { Database, Statement } from "./database.ts";
 export interface DayOfCosts {
   /** YYYY-MM-DD. */
   day: string;
+  /** Whole lines. */
   text: string;
 }
 

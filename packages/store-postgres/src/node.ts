@@ -87,9 +87,9 @@ export interface ClusterNode {
   /** To be called before anything is taken that others could take. Throws SESSION_LOCKED. */
   requireAlive(): void;
   /**
-   * The work of a start is done. Until then, and before anything was taken, a node that nobody heard
-   * of for too long does not end, as others cannot have taken anything of it. Throws STORAGE_FAILED,
-   * SESSION_LOCKED.
+   * The work of a start is done. Until then, and before anything was taken, a node that nobody
+   * heard of for too long does not end, as others cannot have taken anything of it. Throws
+   * STORAGE_FAILED, SESSION_LOCKED.
    */
   settle(): Promise<void>;
   /** Hands over what it owns. */

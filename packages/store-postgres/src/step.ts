@@ -104,8 +104,8 @@ const NAMES_BLOBS: Besides = {
 
 /**
  * The row's lock lets one step through at a time; what is inserted comes from the row that was
- * changed, so that without it nothing is. A part that is there stays as it is and is locked, though:
- * whoever takes it away waits, and sees that it is named, or is waited for.
+ * changed, so that without it nothing is. A part that is there stays as it is and is locked,
+ * though: whoever takes it away waits, and sees that it is named, or is waited for.
  */
 const step = ({ name, first, condition, ...besides }: Besides): Statement<{ step: number }> => ({
   name,

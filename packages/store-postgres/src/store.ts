@@ -94,8 +94,9 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   /** Fires when this gateway may no longer act: no new model call, no new tool. */
   readonly alive: AbortSignal;
   /**
-   * The work of a start is done. Until then, and before anything was opened or taken, a gateway that
-   * the database did not hear of for too long does not end. Throws STORAGE_FAILED, SESSION_LOCKED.
+   * The work of a start is done. Until then, and before anything was opened or taken, a gateway
+   * that the database did not hear of for too long does not end. Throws STORAGE_FAILED,
+   * SESSION_LOCKED.
    */
   settle(): Promise<void>;
   /** Of this start of the gateway, by which others know it. */

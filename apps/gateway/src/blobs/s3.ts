@@ -17,7 +17,9 @@ export interface S3Options extends S3Place {
   prefix: string;
   /** Asked before each request, so that they may be renewed. Throws a sentence. */
   keys(): Promise<S3Keys>;
-  /** All attempts together take no longer, ms; what is sent, or came, gives them more by its size. */
+  /**
+   * All attempts together take no longer, ms; what is sent, or came, gives them more by its size.
+   */
   timeoutMs?: number;
   /** Before the first repetition, ms; twice as long before each further one. */
   firstWaitMs?: number;

@@ -46,7 +46,10 @@ export const TotalsSchema = z.object({
 export type Totals = z.infer<typeof TotalsSchema>;
 
 const KEPT_DAYS = 2;
-/** Of so many deleted sessions it is known when: other gateways may tell late what was spent in them. */
+/**
+ * Of so many deleted sessions it is known when: other gateways may tell late what was spent in
+ * them.
+ */
 const MOST_GONE = 1_000;
 
 export const noTotals = (): Totals => ({

@@ -114,8 +114,8 @@ export interface StorageCluster {
   /** Who answers clients of the door whose history is their own: one gateway at a time. */
   readonly door: DoorPlaces;
   /**
-   * The work of a start is done: from now on a gateway that is not heard of for too long ends. Throws
-   * STORAGE_FAILED, SESSION_LOCKED.
+   * The work of a start is done: from now on a gateway that is not heard of for too long ends.
+   * Throws STORAGE_FAILED, SESSION_LOCKED.
    */
   settle(): Promise<void>;
   /** This gateway, as others are told of it. */

@@ -31,8 +31,8 @@ export interface Taken {
 }
 
 /**
- * A message that the session has already. What never begins is its own: whoever waits for it is held
- * by it.
+ * A message that the session has already. What never begins is its own: whoever waits for it is
+ * held by it.
  */
 export const takenAsSaid = (entryId: string): Taken => ({
   waiting: null,

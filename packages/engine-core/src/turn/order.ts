@@ -50,8 +50,8 @@ const possible = (host: Host, tasks: readonly TaskName[]): readonly TaskName[] =
 /**
  * Before the message is stored. A durable engine must have every earlier turn before it reads the
  * transcript again, but not before it has read it for the first time; an eager one may find them
- * there. That it sees the session is written down before it reads: how a first look ended that was cut
- * short is not known, and a second one may read nothing.
+ * there. That it sees the session is written down before it reads: how a first look ended that was
+ * cut short is not known, and a second one may read nothing.
  */
 const PREPARE = {
   durable: [

@@ -13,6 +13,7 @@ export interface EngineRow {
 
 /** Another transcript of an agent. */
 export interface OtherTranscript {
+  /** Its id; a session that begins anew has another. */
   readonly sessionId: string;
   /** Of its session, also where that has begun anew since. */
   readonly sessionKey: string;
