@@ -1,5 +1,6 @@
 // Reads the newest messages of a session, and which of its turns is the newest.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { newestPrompt } from "../sessions/newest-prompt.ts";
 import type { KnownSessions } from "./known-sessions.ts";
 
 /**
@@ -30,9 +31,7 @@ export async function placeOfPrompt(
   for (let entries = 16; ; entries *= 4) {
     const page = await known.newest(key, entries);
     if (page === null) return "nowhere";
-    const newest = page.entries.findLast(
-      (entry) => entry.type === "message" && entry.message.role === "user",
-    );
+    const newest = newestPrompt(page.entries);
     if (newest?.id === entryId) return "newest";
     if (newest !== undefined || page.entries.length < entries) break;
   }

@@ -478,9 +478,9 @@ describe("a conversation of Responses", () => {
     expect(gateway.server.requests).toHaveLength(0);
   });
 
-  it("begins with its first request, and goes on from the reply before", async () => {
+  it.each([true, false])("begins with its first request, stored: %s", async (store) => {
     const gateway = await startSessions(obey, { door });
-    const more = { store: true };
+    const more = { store };
     const first = await ask(gateway, "openai-responses", [person("one")], { more });
     const other = await ask(gateway, "openai-responses", [person("other")], { more });
     const after = { more: { ...more, previous_response_id: first.id } };
@@ -488,7 +488,7 @@ describe("a conversation of Responses", () => {
     expect(second.text).toBe("heard: two");
     expect(gateway.heard(2)).toContain("heard: one");
     expect(gateway.heard(2)).not.toContain("other");
-    expect(JSON.parse(second.body)).toMatchObject({ previous_response_id: first.id, store: true });
+    expect(JSON.parse(second.body)).toMatchObject({ previous_response_id: first.id, store });
     const again = await ask(gateway, "openai-responses", [person("two")], after);
     expect(again.answer.status).toBe(400);
     expect(JSON.parse(again.body)).toMatchObject({

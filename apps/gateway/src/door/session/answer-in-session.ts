@@ -4,6 +4,7 @@ import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { headerOf } from "../../passing/raw-headers.ts";
 import { shortName } from "../../sessions/keys.ts";
+import { newestPrompt } from "../../sessions/newest-prompt.ts";
 import { EndedEarly, IS_STOPPING } from "../../stopping.ts";
 import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
@@ -11,6 +12,7 @@ import { readAsk } from "../ask/read-ask.ts";
 import { answerWith, type DoorCall, type DoorOutlet, SESSION_HEADER } from "../call/door-call.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
+import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createAnswering } from "./answering.ts";
 import { type Attendance, createAttendance } from "./attendance.ts";
 import { createAudience } from "./audience.ts";
@@ -52,8 +54,8 @@ interface Turns {
   running: Map<string, Running[]>;
   /** Those that wait for a client's results; a session has one turn at a time. */
   waiting: Map<string, Running>;
-  /** The newest turn of each session, and what became of its answer. */
-  fates: Map<string, { entryId: string; fate: AnswerFate | undefined }>;
+  /** The newest turn of each session, how many answers it gave, and what became of the last. */
+  fates: Map<string, { entryId: string; answers: number; fate: AnswerFate | undefined }>;
 }
 
 export function createSessionAnswers(parts: SessionParts): SessionAnswers {
@@ -80,7 +82,7 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
           (await refusedResult(parts, turns, request)));
     if (refused !== undefined) return answerWith(outlet, refused);
     const begun = turns.waiting.get(planned.key);
-    if (begun?.turn.waitsFor(newest)) return goOn(parts, begun, request);
+    if (begun?.turn.waitsFor(newest)) return goOn(parts, turns, begun, request);
     const plan = repeated();
     const running = turns.running.get(planned.key) ?? [];
     if (plan.kind === "join") return void (await attend(parts, running[plan.at]!, request));
@@ -167,8 +169,15 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   const { signal } = controller;
   const isWatched = call.request.streaming;
   let told: Extract<RepeatPlan, { kind: "told" }> | undefined;
+  let refused: DoorAnswer | undefined;
   const atItsTurn = (branch: readonly TranscriptEntry[]): SaidAtTurn => {
     const plan = repeatedIn({ ...turns, running: new Map() }, request, branch);
+    const prompt = newestPrompt(branch);
+    // Another request went on from the same reply while this one waited.
+    if (plan.kind === "new" && prompt !== undefined && isPassed(turns, request, prompt.id)) {
+      refused = notTheNewest(previousOf(request));
+      return { entryId: prompt.id };
+    }
     switch (plan.kind) {
       case "told":
         told = plan;
@@ -191,7 +200,8 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       const isStopped = result.outcome === "aborted" && !signal.aborted;
       if (isStopped) noteFate(turns, key, turn.entryId, "ended");
       if (result.outcome !== "known") turn.audience.finish(result);
-      else if (told !== undefined) tellAgain(turn, key, told);
+      else if (refused !== undefined) turn.audience.fail(refused);
+      else if (told !== undefined) tellAgain(turns, turn, key, told);
     })
     .catch((error: unknown) => {
       if (isUnexpected(error))
@@ -220,20 +230,33 @@ const MOST_FATES = 10_000;
 /** The one that began longest ago is forgotten first. */
 function beginFate({ fates }: Turns, key: string, entryId: string) {
   fates.delete(key);
-  fates.set(key, { entryId, fate: undefined });
+  fates.set(key, { entryId, answers: 0, fate: undefined });
   if (fates.size > MOST_FATES) fates.delete(fates.keys().next().value!);
 }
 
 /** What is found out of a turn that is not the newest any more changes nothing. */
 function noteFate({ fates }: Turns, key: string, entryId: string, fate: AnswerFate | undefined) {
-  const noted = fates.get(key);
-  if (noted?.entryId === entryId) noted.fate = fate;
+  const noted = notedOf(fates, key, entryId);
+  if (noted !== undefined) noted.fate = fate;
 }
 
-function fateOf({ fates }: Pick<Turns, "fates">, key: string, entryId: string) {
+const fateOf = ({ fates }: Pick<Turns, "fates">, key: string, entryId: string) =>
+  notedOf(fates, key, entryId)?.fate;
+
+function notedOf(fates: Turns["fates"], key: string, entryId: string) {
   const noted = fates.get(key);
-  return noted?.entryId === entryId ? noted.fate : undefined;
+  return noted?.entryId === entryId ? noted : undefined;
 }
+
+/** `newest`: the message that began the newest turn. True: its reply is not the newest any more. */
+function isPassed({ fates }: Turns, { planned }: Pick<Request, "planned">, newest: string) {
+  const { key, after } = planned;
+  if (after === undefined) return false;
+  const answers = notedOf(fates, key, newest)?.answers ?? after.answer;
+  return after.entryId !== newest || after.answer !== answers;
+}
+
+const previousOf = ({ call }: Request) => String(call.body.previous_response_id);
 
 function repeatedIn(
   { running, fates }: Pick<Turns, "running" | "fates">,
@@ -258,20 +281,30 @@ function retriesOf({ headers }: DoorCall): number | undefined {
 
 /** What was answered already, as if it were said now. */
 function tellAgain(
+  { fates }: Turns,
   turn: OpenTurn,
   key: string,
   told: { entryId: string; replies: readonly AssistantMessage[] },
 ) {
   const { entryId, replies } = told;
   turn.entryId = entryId;
-  turn.audience.begin(replyId({ key, entryId, answer: 0 }));
+  turn.audience.begin(
+    replyId({ key, entryId, answer: notedOf(fates, key, entryId)?.answers ?? 0 }),
+  );
   for (const message of replies) turn.audience.tell({ type: "message", entryId, message });
   turn.audience.finish({ error: null, reply: replies.at(-1) ?? null });
 }
 
-async function goOn(parts: SessionParts, running: Running, request: Request): Promise<void> {
+async function goOn(
+  parts: SessionParts,
+  { fates }: Turns,
+  running: Running,
+  request: Request,
+): Promise<void> {
   const { turn } = running;
   turn.answers++;
+  const noted = notedOf(fates, request.planned.key, turn.entryId);
+  if (noted !== undefined) noted.answers = turn.answers;
   turn.audience = createAudience();
   running.attendance.goOn();
   running.asked = request.newest;
@@ -312,13 +345,13 @@ async function attend(
 async function refusedPlace({ sessions }: SessionParts, turns: Turns, request: Request) {
   const { key, after } = request.planned;
   if (after === undefined) return undefined;
-  const id = String(request.call.body.previous_response_id);
+  const id = previousOf(request);
   const begun = turns.waiting.get(key)?.turn;
   if (begun?.entryId === after.entryId)
     return begun.answers === after.answer ? undefined : notTheNewest(id);
   const place = await sessions.placeOf(key, after.entryId);
   if (place === "nowhere") return noSuchReply(id);
-  if (place === "newest") return undefined;
+  if (place === "newest" && !isPassed(turns, request, after.entryId)) return undefined;
   const repeated = repeatedIn(turns, request, await sessions.branch(key));
   return repeated.kind === "new" ? notTheNewest(id) : undefined;
 }

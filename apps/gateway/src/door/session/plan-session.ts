@@ -42,8 +42,7 @@ export function planSession(
     decoded(headerOf(headers, SESSION_HEADER)) ??
     (isResponses ? conversationOf(body.conversation) : undefined);
   // A conversation of Responses that nobody named before begins with its first request.
-  const isFirst = isResponses && named === undefined && place === undefined && body.store !== false;
-  const name = named ?? place?.key ?? (isFirst ? `door-${newId()}` : unnamed);
+  const name = named ?? place?.key ?? (isResponses ? `door-${newId()}` : unnamed);
   const asked = /^clew\/(.+)$/.exec(request.model)?.[1];
   const known = [agentId, ...agents];
   if (asked !== undefined && !known.includes(asked)) return { refused: noSuchAgent(wire, asked) };
