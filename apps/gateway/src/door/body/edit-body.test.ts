@@ -41,10 +41,14 @@ describe("an edited body", () => {
     );
   });
 
-  it("changes the last of two members of one name, which is the one that counts", () => {
-    const values = [{ path: ["max_tokens"], value: 5 }];
-    expect(editBody('{"max_tokens":1,"max_tokens":9}', { ...NOTHING, values })).toBe(
-      '{"max_tokens":1,"max_tokens":5}',
+  it("changes each member of a name, as servers differ in which one counts", () => {
+    const edited = (body: string, path: string[]) =>
+      editBody(body, { ...NOTHING, values: [{ path, value: 5 }] });
+    expect(edited('{"max_tokens":1,"messages":[],"max_tokens":9}', ["max_tokens"])).toBe(
+      '{"max_tokens":5,"messages":[],"max_tokens":5}',
+    );
+    expect(edited('{"c":{"n":1,"n":2},"c":[{"n":3}],"c":{"n":4}}', ["c", "n"])).toBe(
+      '{"c":{"n":5,"n":5},"c":[{"n":3}],"c":{"n":5}}',
     );
   });
 

@@ -1,7 +1,7 @@
 // A client's body with single values replaced and every other byte as it was.
 import { toJson } from "../../own-json.ts";
 import { type BodyOutline, bytesAsText } from "./outline.ts";
-import { memberSpans, type Span } from "./spans.ts";
+import { allMemberSpans, type Span } from "./spans.ts";
 
 /** What becomes of a body. */
 export interface BodyEdits {
@@ -21,13 +21,12 @@ export function editBody(outline: BodyOutline, edits: BodyEdits): Uint8Array {
   const changes: (Span & { pieces: readonly Uint8Array[] })[] = [];
   if (values.length > 0) {
     const around = withoutList(outline);
-    const members = memberSpans(around.text);
-    for (const { path, value } of values) {
-      const span = spanAt(around.text, members, path);
-      if (span === undefined) continue;
-      const [start, end] = [around.placeOf(span.start), around.placeOf(span.end)];
-      changes.push({ start, end, pieces: [asBytes(value)] });
-    }
+    const members = allMemberSpans(around.text);
+    for (const { path, value } of values)
+      for (const span of spansAt(around.text, members, path)) {
+        const [start, end] = [around.placeOf(span.start), around.placeOf(span.end)];
+        changes.push({ start, end, pieces: [asBytes(value)] });
+      }
   }
   if (messages.size + added.length > 0 && list !== undefined)
     changes.push({ ...list, pieces: editList(outline, messages, added) });
@@ -96,12 +95,15 @@ function messageBytes(message: object): Uint8Array {
 
 const asBytes = (value: unknown): Uint8Array => Buffer.from(toJson(value));
 
-function spanAt(
+/** Servers differ in which of two members of one name counts. */
+const spansAt = (
   body: string,
-  members: ReadonlyMap<string, Span>,
+  members: readonly (readonly [string, Span])[],
   [name = "", ...inner]: readonly string[],
-): Span | undefined {
-  const span = members.get(name);
-  if (span === undefined || inner.length === 0) return span;
-  return body[span.start] === "{" ? spanAt(body, memberSpans(body, span.start), inner) : undefined;
-}
+): Span[] =>
+  members.flatMap(([called, span]) => {
+    if (called !== name) return [];
+    if (inner.length === 0) return [span];
+    const isObject = body[span.start] === "{";
+    return isObject ? spansAt(body, allMemberSpans(body, span.start), inner) : [];
+  });

@@ -11,14 +11,18 @@ export interface Span {
  * The values of an object by name, the last of those that share one, as parsers take it. The text
  * must be JSON that a parser took, with an object at `start`.
  */
-export function memberSpans(text: string, start = 0): Map<string, Span> {
-  const spans = new Map<string, Span>();
+export const memberSpans = (text: string, start = 0): Map<string, Span> =>
+  new Map(allMemberSpans(text, start));
+
+/** Likewise, each of those that share a name. */
+export function allMemberSpans(text: string, start = 0): [name: string, Span][] {
+  const spans: [name: string, Span][] = [];
   let at = behindSpace(text, behindSpace(text, start) + 1);
   while (text[at] === '"') {
     const nameEnd = behindString(text, at);
     const value = behindSpace(text, behindSpace(text, nameEnd) + 1);
     const end = behindValue(text, value);
-    spans.set(fromJson(text.slice(at, nameEnd)) as string, { start: value, end });
+    spans.push([fromJson(text.slice(at, nameEnd)) as string, { start: value, end }]);
     at = behindSpace(text, behindSpace(text, end) + 1);
   }
   return spans;

@@ -4,7 +4,6 @@ import { type BodyEdits, editBody } from "../body/edit-body.ts";
 import type { BodyOutline } from "../body/outline.ts";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
-import { recordOf } from "../wires/json.ts";
 import { excerptOf, FEW_LINES } from "./excerpt.ts";
 import { noteSteps, noteTokens } from "./left-out-note.ts";
 import { markersIn, spareMarker } from "./markers.ts";
@@ -18,6 +17,7 @@ import {
   type ViewPlan,
 } from "./plan-view.ts";
 import { leastRoomOf, roomForRecall } from "./recall-room.ts";
+import { type LoweredLimits, leastReplyOf, planLimits } from "./reply-room.ts";
 import { tokensOf, tokensOfMessage } from "./weigh.ts";
 
 export interface ViewRequest {
@@ -61,20 +61,13 @@ export interface MadeView {
   fixedTokens: number;
   /** The reply has room for so many. */
   leastReply: number;
-  /** The client's limit of the reply, and what it was lowered to. Absent: it stands. */
-  clamped?: { from: number; to: number };
+  clamped?: LoweredLimits["clamped"];
   /** Present when nothing fits: it is the client's to shorten its history. */
   overflow?: Overflow;
 }
 
 /** Results up to so many characters stay: what would stand for them is hardly shorter. */
 const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 600, lines: 400 };
-const LEAST_REPLY = 1_024;
-/** A budget of thinking may not be below 1,024, nor the reply's limit below the budget. */
-const LEAST_THINKING_REPLY = 2_048;
-const LEAST_BUDGET = 1_024;
-/** Of the window: what estimates may be wrong by. */
-const MARGIN = 0.02;
 
 /** In as few words as can be: they stand there once for each result. */
 const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => string>> = {
@@ -92,11 +85,7 @@ export function* viewSteps(input: ViewRequest): Steps<MadeView> {
   const rest = input.tools === undefined ? own : { ...own, tools: input.tools };
   const leadingTokens = sumOf(request.messages.slice(0, request.leading).map(tokensOfMessage));
   const scaled = (tokens: number) => Math.ceil(tokens * scale);
-  const budget = numberAt(body, wire.thinkingLimit);
-  const leastReply = Math.min(
-    budget === undefined ? LEAST_REPLY : LEAST_THINKING_REPLY,
-    Math.floor(window / 8),
-  );
+  const leastReply = leastReplyOf(input);
   const elide: Elide = (index, form) => elidedBy(wire, list[index]!, form);
   const fixedTokens = scaled(tokensOf(rest) + leadingTokens);
   const tokens = list.map((message) => scaled(tokensOfMessage(message)));
@@ -118,7 +107,7 @@ export function* viewSteps(input: ViewRequest): Steps<MadeView> {
     ...{ leastReply, spare: leastRoomOf(wanted), marks },
   });
   const recallRoom = Math.max(0, Math.min(wanted, window - plan.tokens - leastReply));
-  const overflow = { tokens: plan.tokens, window, fixedTokens };
+  const overflow = { tokens: plan.tokens, reply: leastReply, window, fixedTokens };
   const sizes = { fixedTokens, leastReply };
   if (!plan.fits)
     return {
@@ -131,7 +120,7 @@ export function* viewSteps(input: ViewRequest): Steps<MadeView> {
     };
   yield;
   const edits = yield* editSteps(input, plan, elide);
-  const limits = limitsOf(input, { taken: plan.tokens + recallRoom, leastReply, budget });
+  const limits = planLimits(input, { taken: plan.tokens + recallRoom, leastReply });
   const edited = {
     messages: edits,
     values: [...limits.values, ...modelEdit(input), ...toolsEdit(input)],
@@ -273,32 +262,4 @@ function withSpareMarker(
     behind: markersIn(shown.slice(cut + 1)),
   });
   return (marker && wire.withMarker(message, marker)) ?? message;
-}
-
-function limitsOf(
-  { wire, body, window }: ViewRequest,
-  { taken, leastReply, budget }: { taken: number; leastReply: number; budget: number | undefined },
-): { values: BodyEdits["values"]; clamped?: { from: number; to: number } } {
-  const room = Math.max(leastReply, Math.floor(window - taken - MARGIN * window));
-  const over = wire.replyLimits.flatMap((path) => {
-    const limit = numberAt(body, path) ?? 0;
-    return limit > room ? [{ path, limit }] : [];
-  });
-  if (over.length === 0) return { values: [] };
-  const thought = Math.max(LEAST_BUDGET, Math.floor((room * 3) / 4));
-  return {
-    values: [
-      ...over.map(({ path }) => ({ path, value: room })),
-      ...(budget !== undefined && budget >= room
-        ? [{ path: wire.thinkingLimit, value: Math.min(thought, room - 1) }]
-        : []),
-    ],
-    clamped: { from: Math.max(...over.map(({ limit }) => limit)), to: room },
-  };
-}
-
-function numberAt(body: JsonObject, path: readonly string[]): number | undefined {
-  if (path.length === 0) return undefined;
-  const value = path.reduce<unknown>((at, name) => recordOf(at)[name], body);
-  return typeof value === "number" ? value : undefined;
 }

@@ -383,6 +383,19 @@ describe("a view", () => {
     expect(text).toBe(client);
   });
 
+  it("fits as long as it has room for the reply that its client asks for", () => {
+    const said = [person("word ".repeat(15_600))];
+    const send = (maxTokens: number) =>
+      new ViewedSession({ habits: claude, window: 20_000, maxTokens }).send(said);
+    const small = send(100);
+    expect(small.plan.tokens).toBeGreaterThan(20_000 - 1_024);
+    expect(small.text).toBe(small.client);
+    expect(small.overflow).toBeUndefined();
+    const large = send(1_000).overflow!;
+    expect(large.tokens).toBeLessThan(20_000);
+    expect(large.tokens + large.reply!).toBeGreaterThan(20_000);
+  });
+
   it.each([1, 60_000])("is not cut earlier for what may be looked up: fixed %s", (chars) => {
     const habits = { ...claude, head: [`You are an agent.${"x".repeat(chars)}`] };
     const session = new ViewedSession({ habits, window: 32_000 });

@@ -1,6 +1,5 @@
 // Requests of Anthropic's Messages, as the door reads and shortens them.
 import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
-import { fixedSentence } from "./fixed-sentence.ts";
 import { identityOf, isThinking } from "./identity.ts";
 import {
   changeEach,
@@ -14,13 +13,14 @@ import {
   wordsOf,
 } from "./json.ts";
 import { chatText } from "./openai-completions.ts";
+import { fixedSentence, partsOf, takenBy } from "./overflow-words.ts";
 
 export const MESSAGES: DoorWire = {
   api: "anthropic-messages",
   list: "messages",
   replyLimits: [["max_tokens"]],
   mostMarkers: 4,
-  thinkingLimit: ["thinking", "budget_tokens"],
+  thinkingLimits: [["thinking", "budget_tokens"]],
   read(body) {
     const messages = messagesOf(body.messages);
     if (messages === undefined) return undefined;
@@ -90,7 +90,7 @@ export const MESSAGES: DoorWire = {
   overflow: (overflow) =>
     anthropicError(
       400,
-      `prompt is too long: ${overflow.tokens} tokens > ${overflow.window} maximum.${fixedSentence(overflow)}`,
+      `prompt is too long: ${takenBy(overflow)} tokens > ${overflow.window} maximum${partsOf(overflow, ["prompt", "reply"])}.${fixedSentence(overflow)}`,
     ),
   error: anthropicError,
 };

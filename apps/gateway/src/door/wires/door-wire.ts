@@ -61,6 +61,8 @@ export interface DoorAnswer {
 export interface Overflow {
   /** What is left when everything that may go has gone. */
   tokens: number;
+  /** Kept for the reply beside it. Absent: `tokens` is all that was counted. */
+  reply?: number;
   window: number;
   /** Of it, what no view can shorten: system prompt and tools. */
   fixedTokens: number;
@@ -75,8 +77,8 @@ export interface DoorWire {
   readonly replyLimits: readonly (readonly string[])[];
   /** Cache markers that a request may hold; 0: the wire has none. */
   readonly mostMarkers: number;
-  /** Where it may limit thinking, which must stay below. Empty: it may not. */
-  readonly thinkingLimit: readonly string[];
+  /** All places where it may limit thinking, which must stay below. Empty: it may not. */
+  readonly thinkingLimits: readonly (readonly string[])[];
   /** Undefined: the body holds no message list. `path` is that of the address. */
   read(body: JsonObject, path: string): DoorRequest | undefined;
   look(message: JsonObject): MessageLook;

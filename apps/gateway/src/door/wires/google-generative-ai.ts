@@ -1,7 +1,6 @@
 // Requests of Google's generateContent, as the door reads and shortens them.
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
-import { fixedSentence } from "./fixed-sentence.ts";
 import { readGooglePath } from "./google-path.ts";
 import { identityOf, isThinking } from "./identity.ts";
 import {
@@ -15,10 +14,17 @@ import {
   textOf,
   wordsOf,
 } from "./json.ts";
+import { fixedSentence, partsOf, takenBy } from "./overflow-words.ts";
 
 /** Google's API takes each name in both ways. */
-const REPLY_LIMITS = ["generationConfig", "generation_config"].flatMap((config) =>
+const CONFIGS = ["generationConfig", "generation_config"];
+const REPLY_LIMITS = CONFIGS.flatMap((config) =>
   ["maxOutputTokens", "max_output_tokens"].map((limit) => [config, limit] as const),
+);
+const THINKING_LIMITS = CONFIGS.flatMap((config) =>
+  ["thinkingConfig", "thinking_config"].flatMap((thinking) =>
+    ["thinkingBudget", "thinking_budget"].map((limit) => [config, thinking, limit] as const),
+  ),
 );
 
 export const GENERATE_CONTENT: DoorWire = {
@@ -26,7 +32,7 @@ export const GENERATE_CONTENT: DoorWire = {
   list: "contents",
   replyLimits: REPLY_LIMITS,
   mostMarkers: 0,
-  thinkingLimit: [],
+  thinkingLimits: THINKING_LIMITS,
   read(body, path) {
     const messages =
       typeof body.contents === "string"
@@ -99,7 +105,7 @@ export const GENERATE_CONTENT: DoorWire = {
   overflow: (overflow) =>
     googleError(
       400,
-      `The input token count (${overflow.tokens}) exceeds the maximum number of tokens allowed (${overflow.window}).${fixedSentence(overflow)}`,
+      `The input token count (${takenBy(overflow)}) exceeds the maximum number of tokens allowed (${overflow.window})${partsOf(overflow, ["prompt", "reply"])}.${fixedSentence(overflow)}`,
     ),
   error: googleError,
 };

@@ -19,7 +19,7 @@ export const COMPLETIONS: DoorWire = {
   list: "messages",
   replyLimits: [["max_completion_tokens"], ["max_tokens"]],
   mostMarkers: 0,
-  thinkingLimit: [],
+  thinkingLimits: [],
   read(body) {
     const messages = messagesOf(body.messages);
     if (messages === undefined) return undefined;

@@ -1,6 +1,6 @@
 // What the two wires of OpenAI say when they refuse.
 import type { DoorAnswer, Overflow } from "./door-wire.ts";
-import { fixedSentence } from "./fixed-sentence.ts";
+import { fixedSentence, partsOf, takenBy } from "./overflow-words.ts";
 
 const TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
@@ -28,6 +28,6 @@ export const openaiError = (
 export const openaiOverflow = (overflow: Overflow, param: string): DoorAnswer =>
   openaiError(
     400,
-    `This model's maximum context length is ${overflow.window} tokens, and the request has ${overflow.tokens} tokens.${fixedSentence(overflow)}`,
+    `This model's maximum context length is ${overflow.window} tokens. However, you requested ${takenBy(overflow)} tokens${partsOf(overflow, ["messages", "completion"])}.${fixedSentence(overflow)}`,
     { param, code: "context_length_exceeded" },
   );

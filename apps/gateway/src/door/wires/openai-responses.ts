@@ -19,7 +19,7 @@ export const RESPONSES: DoorWire = {
   list: "input",
   replyLimits: [["max_output_tokens"]],
   mostMarkers: 0,
-  thinkingLimit: [],
+  thinkingLimits: [],
   read(body) {
     const { input } = body;
     const messages =

@@ -1,4 +1,5 @@
 // Reads and shortens one conversation on each of the four wires.
+import { classifyError } from "@clew/providers";
 import { checkRequest } from "@clew/providers/testing";
 import { describe, expect, it } from "vitest";
 import { readResponses } from "../transcript/read-responses.ts";
@@ -278,6 +279,19 @@ describe("a message is recognised", () => {
   });
 });
 
+describe("a result that loads tools", () => {
+  it("is not elided by Anthropic's wire: without it they could not be called", () => {
+    const block = { type: "tool_result", tool_use_id: "t", content: [] as object[] };
+    const names = Array.from({ length: 40 }, (_, at) => ({
+      ...{ type: "tool_reference", tool_name: `tool_of_the_server_${at}` },
+    }));
+    const loading = { role: "user", content: [{ ...block, content: names }] };
+    expect(DOOR_WIRES["anthropic-messages"].elide(loading, 300, say)).toBe(loading);
+    const long = { role: "user", content: [{ ...block, content: [{ type: "text", text: LONG }] }] };
+    expect(DOOR_WIRES["anthropic-messages"].elide(long, 300, say)).not.toBe(long);
+  });
+});
+
 describe("an overflow", () => {
   it("names the window and, when it is at fault, what no view can shorten", () => {
     for (const wire of Object.values(DOOR_WIRES)) {
@@ -287,6 +301,26 @@ describe("an overflow", () => {
       expect(JSON.stringify(small.body)).not.toContain("tools alone");
       const fixed = wire.overflow({ tokens: 9_000, window: 8_000, fixedTokens: 7_000 });
       expect(JSON.stringify(fixed.body)).toContain("tools alone take 7000 of them");
+    }
+  });
+
+  it("counts what is kept for the reply, too, and tells the two apart, to our own drivers as well", () => {
+    for (const [api, wire] of Object.entries(DOOR_WIRES)) {
+      const sizes = { tokens: 7_900, reply: 500, window: 8_000, fixedTokens: 100 };
+      const { status, body } = wire.overflow(sizes);
+      const text = JSON.stringify(body);
+      expect(text).toMatch(/8400.*8000|8000.*8400/);
+      const read = classifyError(
+        { kind: "http", status, headers: { get: () => null }, body: text },
+        {
+          provider: "other",
+          api,
+          endpoint: { baseUrl: "http://127.0.0.1/" },
+          now: Date.now,
+          secrets: [],
+        },
+      );
+      expect(read).toMatchObject({ kind: "overflow", promptTokens: 7_900, windowTokens: 8_000 });
     }
   });
 
