@@ -95,3 +95,25 @@ it("what is asked beside a session is not kept waiting by what runs in it", asyn
   await beside.granted();
   beside.leave();
 });
+
+it("whoever waits for its session takes no place of others, nor does one that is over", async () => {
+  const gate = createSessionGate();
+  const replies = createRepliesUnderWay({
+    ...{ limits, gate, backlog: () => 0, replyMs: 60_000 },
+    line: createTurnLine(() => 1),
+  });
+  const enter = (key: string) => replies.enter({ key, bytes: 10, isTurn: true, gone: lasting });
+  const own = gate.enter("agent:main:a", "alone");
+  await own.granted;
+  const held = enter("agent:main:a");
+  const waiting = held.granted();
+  const first = enter("agent:main:b");
+  await first.granted();
+  const second = enter("agent:main:c");
+  first.leave();
+  await second.granted();
+  second.leave();
+  own.leave();
+  await waiting;
+  held.leave();
+});

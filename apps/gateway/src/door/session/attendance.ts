@@ -1,11 +1,14 @@
 // Keeps a turn going while somebody waits for its answer, or may be back at once.
 import type { Answering } from "./answering.ts";
 
+/** Whoever is told an answer. */
+type Hearer = Pick<Answering, "ended" | "hasEnded">;
+
 export interface Attendance {
   /** Whoever waited has left, and may be back. */
   readonly isLeft: boolean;
   /** `lost`: of its outlet. `comesBack`: a client that asks again by itself. */
-  add(answering: Answering, lost: AbortSignal, comesBack: boolean): void;
+  add(answering: Hearer, lost: AbortSignal, comesBack: boolean): void;
   /** Another answer of the turn begins: who heard the one before may still miss this one. */
   goOn(): void;
   /** Resolves when somebody is there, or nobody is expected any more. */
@@ -23,9 +26,9 @@ export interface AttendanceOptions {
 }
 
 export function createAttendance({ abort, note, backMs }: AttendanceOptions): Attendance {
-  const here = new Set<Answering>();
+  const here = new Set<Hearer>();
   /** To whom it was written to the end, and who has it as far as is known. */
-  const heard = new Set<Answering>();
+  const heard = new Set<Hearer>();
   let wasLeft = false;
   let away: PromiseWithResolvers<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +37,7 @@ export function createAttendance({ abort, note, backMs }: AttendanceOptions): At
     away?.resolve();
     away = undefined;
   };
-  const leave = (answering: Answering, comesBack: boolean) => {
+  const leave = (answering: Hearer, comesBack: boolean) => {
     here.delete(answering);
     heard.delete(answering);
     if (here.size > 0 || heard.size > 0) return;

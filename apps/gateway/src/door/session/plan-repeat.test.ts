@@ -143,6 +143,14 @@ describe("what is said again", () => {
     );
   });
 
+  it("is new where one of several results is new", () => {
+    const branch = branchOf(turnOf("a", 1, "whole"));
+    const told = { results: [result("a0", "seen")], said: [] };
+    expect(planFor({ branch, asked: told }).kind).toBe("told");
+    const more = { results: [...told.results, result("b0", "seen")], said: [] };
+    expect(planFor({ branch, asked: more }).kind).toBe("new");
+  });
+
   it("is the answer that is under way: for results always, for words if their client left", () => {
     const results = { results: [result("c", "seen")], said: [] };
     const other = { asked: words("b"), isLeft: true };
