@@ -33,5 +33,5 @@ export type SaidAtTurn =
       /** How many entries it follows; the others are not shown any more. Absent: all. */
       keep?: number;
     }
-  /** Nothing: this entry says it already. */
+  /** Nothing: this entry says it already, or has come before what it was to follow. */
   | { entryId: string };
