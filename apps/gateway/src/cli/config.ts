@@ -70,13 +70,13 @@ export async function configSet(
   return 0;
 }
 
-/** Loaded only where a model or an engine may be named. */
+/** Loaded only where a model, an engine or an agent may be named. */
 async function newlyMistaken(
   name: string,
   config: Config,
   environment: Shell["environment"],
 ): Promise<string[]> {
-  if (!/^(?:agents|models|plugins)\b/.test(name)) return [];
+  if (!/^(?:agents|models|plugins|door)\b/.test(name)) return [];
   const { mistakenNames } = await import("./mistaken-names.ts");
   return mistakenNames(config, environment);
 }

@@ -1,8 +1,9 @@
-// Tells of models, engines and programs that nobody knows, before they are asked for.
+// Tells of names in the settings that nobody knows, before they are asked for.
 import { agentIds, agentSettings, modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import { harnessIds } from "../config/harness.ts";
 import type { Config } from "../config/schema.ts";
+import { mistakenDoorSettings } from "../door/upstream/mistaken-settings.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { whyUnknownProvider } from "../models/resolve.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
@@ -18,6 +19,7 @@ export function mistakenNames(config: Config, environment: Environment): string[
     ...mistakenModels(config, environment),
     ...mistakenEngines(config, home),
     ...mistakenHarnesses(config, home),
+    ...mistakenDoorSettings(config, environment).map(({ text }) => text),
   ];
 }
 

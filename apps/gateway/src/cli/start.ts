@@ -7,6 +7,7 @@ import { createGateway } from "../create-gateway.ts";
 import { DEMO_KEY, demoState, wantsDemo } from "../demo/demo-place.ts";
 import { type DemoInBackground, makeDemoInBackground } from "../demo/make-in-background.ts";
 import { checkHarnesses } from "../doctor/check-harness.ts";
+import { mistakenDoorSettings } from "../door/upstream/mistaken-settings.ts";
 import { journalFile } from "../forget/journal-file.ts";
 import { scratchRecordFile } from "../forget/scratch-place.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
@@ -174,6 +175,7 @@ async function serve(
       mayHaveDemo && environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
     void tellOfPrograms({ environment, loaded, log });
+    for (const { text } of mistakenDoorSettings(loaded.config, environment)) log.warn(text);
     void clearAway(storage, { log, signal: ended.signal });
     const about = makesDemo
       ? "will be there in some seconds"

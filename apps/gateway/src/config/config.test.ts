@@ -81,6 +81,24 @@ describe("the configuration", () => {
     expect(() => check(wrong)).not.toThrow(/12345678/);
   });
 
+  it("refuses headers that no request can carry, and shows no value of one", () => {
+    const headersOf = {
+      "diagnostics.otel": (headers: object) => ({ diagnostics: { otel: { headers } } }),
+      "models.providers.a": (headers: object) => ({ models: { providers: { a: { headers } } } }),
+      "mcp.servers.a": (headers: object) => ({
+        mcp: { servers: { a: { url: "http://127.0.0.1:9/", headers } } },
+      }),
+    };
+    for (const [place, given] of Object.entries(headersOf)) {
+      expect(() => check(given({ "x-key": "hunter2", y: "${TOKEN}" }))).not.toThrow();
+      const name = () => check(given({ "bad name": "hunter2" }));
+      expect(name).toThrow(`${place}.headers.bad name: is no name of a header`);
+      const value = () => check(given({ "x-key": "hunter2\nx: y" }));
+      expect(value).toThrow(`${place}.headers.x-key: holds a character that no header can carry`);
+      for (const refused of [name, value]) expect(refused).not.toThrow(/hunter2/);
+    }
+  });
+
   it.each([
     ["baseUrl", { baseUrl: "http://user:hunter2@127.0.0.1:4199/v1" }],
     ["baseUrl", { baseUrl: "http://127.0.0.1:4199/v1?key=hunter2" }],

@@ -1,6 +1,7 @@
 // The settings of MCP servers, whose tools agents may use, `mcp.servers.<name>`.
 import { secretsInAddress } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { HeadersSchema } from "./headers.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -37,9 +38,7 @@ export const McpServerConfigSchema = z
       .refine((address) => secretsInAddress(address).length === 0, NO_SECRETS)
       .optional()
       .describe("Address of a server that is reached over HTTP."),
-    headers: z
-      .record(z.string(), z.string())
-      .default({})
+    headers: HeadersSchema.default({})
       // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
       .describe('Headers of each request to it, e.g. {"Authorization": "Bearer ${NAME}"}.'),
     protocol: z

@@ -2,6 +2,7 @@
 import { ProfileChangesSchema, secretsInAddress } from "@clew/plugin-sdk/host";
 import { FLAVORS } from "@clew/providers";
 import { z } from "zod";
+import { HeadersSchema } from "./headers.ts";
 
 const price = z.number().nonnegative();
 
@@ -104,10 +105,7 @@ export const ProviderConfigSchema = z.object({
     .describe(
       "Longest silence of the server, before its answer and in the middle of it; unset = 240. A slow model of your own with a long prompt may need more.",
     ),
-  headers: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("Headers to send with every request."),
+  headers: HeadersSchema.optional().describe("Headers to send with every request."),
   project: z
     .string()
     .optional()

@@ -18,7 +18,10 @@ export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_format":
       return "has not the form that is wanted";
     case "invalid_key":
-      return "has a name that cannot be one";
+      return (
+        issue.issues.find(({ code }) => code === "custom")?.message ??
+        "has a name that cannot be one"
+      );
     default:
       return undefined;
   }

@@ -30,6 +30,7 @@ import { describeOtherSettings, otherSettings } from "../running-settings.ts";
 import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkCostCaps } from "./check-cost-caps.ts";
+import { checkDoor } from "./check-door.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkForgetting } from "./check-forgetting.ts";
 import { checkHarnesses } from "./check-harness.ts";
@@ -105,6 +106,7 @@ export async function checkHost(
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...storage,
+    ...checkDoor(environment, loaded),
     ...checkUnstored(lookup),
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),

@@ -221,16 +221,19 @@ function findModel(
   );
 }
 
-/** Pure. What is wrong with the name of a provider, and what was meant; null = it is known. */
-export function whyUnknownProvider(
-  name: string,
-  { models, apis }: Pick<ModelRequest, "models" | "apis">,
-): string | null {
-  const providerId = name.slice(0, name.indexOf("/"));
-  if (Object.hasOwn(models.providers, providerId) || findProvider(providerId) !== undefined)
-    return null;
+type Known = Pick<ModelRequest, "models" | "apis">;
+
+/** Pure. Of the settings, and those that Clew can ask without any. */
+export function knownProviders({ models, apis }: Known): string[] {
   const ready = PROVIDERS.filter((record) => record.apis.some((api) => apis.includes(api)));
-  const known = [...new Set([...Object.keys(models.providers), ...ready.map(({ id }) => id)])];
+  return [...new Set([...Object.keys(models.providers), ...ready.map(({ id }) => id)])];
+}
+
+/** Pure. What is wrong with the name of a provider, and what was meant; null = it is known. */
+export function whyUnknownProvider(name: string, { models, apis }: Known): string | null {
+  const providerId = name.slice(0, name.indexOf("/"));
+  if (isProvider(providerId, models)) return null;
+  const known = knownProviders({ models, apis });
   const nearest = nearestName(providerId, known);
   const start = `Model "${name}" has an unknown provider "${providerId}"`;
   // Thirty names bury the one that was meant.
@@ -238,6 +241,10 @@ export function whyUnknownProvider(
     ? `${start}; known: ${known.join(", ")}. Add others to models.providers.`
     : `${start}. Did you mean "${nearest}"? Others are added to models.providers; "clew models list" shows what is known.`;
 }
+
+/** Pure. Also true of one that no driver can ask. */
+export const isProvider = (id: string, { providers }: ModelsConfig): boolean =>
+  Object.hasOwn(providers, id) || findProvider(id) !== undefined;
 
 function unknownModel(name: string, modelId: string, known: string[]): ContextEngineError {
   const providerId = name.slice(0, name.indexOf("/"));
