@@ -268,7 +268,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         await reports.store(conversation, { report, parts: described?.parts ?? {} });
         traceTurn(tracer, turn, report);
         if (view !== undefined) await parts.noteWaste(conversation, report);
-        logRequest(log, turn, report);
+        logRequest(log, turn, { report, status: reply.error?.status });
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       };
       // What is told of a reply that is stored may fail as well.
@@ -307,12 +307,17 @@ const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
   tellsWithheld: match.kind === "turn",
 });
 
-function logRequest(log: LogPort, { match, call }: DoorTurn, report: TurnReport): void {
-  const { sessionKey, outcome, model, durationMs, modelCalls, door } = report;
+function logRequest(
+  log: LogPort,
+  { match, call }: DoorTurn,
+  { report, status }: { report: TurnReport; status: number | undefined },
+): void {
+  const { sessionKey, outcome, model, durationMs, modelCalls, door, reason, code } = report;
   const { usage = null } = modelCalls[0] ?? {};
   logDoorRequest(log, {
     ...{ sessionKey, client: clientOf(call, match.key), wire: call.wire.api, outcome },
     ...{ kind: door?.kind ?? match.kind, model: model.resolved, durationMs, usage },
+    ...(reason !== null && { why: { status, failure: code, reason } }),
   });
 }
 

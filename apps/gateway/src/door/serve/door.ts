@@ -8,6 +8,7 @@ import { createAskAcross } from "../across/answer-across.ts";
 import { createRememberedReplies } from "../across/remembered-replies.ts";
 import { type BodyReader, createBodyReader } from "../body/read-body.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
+import { logRefusal } from "../call/log-request.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { createDoorMemory, type DoorMemory } from "../memory/door-memory.ts";
 import { createLookUp } from "../recall/look-up.ts";
@@ -105,19 +106,27 @@ export function createDoor(given: DoorOptions): Door {
       guarded(call, outlet, async () => {
         if (planMode(door.mode, call) === "session") return inSession.answer(call, outlet);
         const upstream = upstreamOf(call.wire, call.request.model);
-        if ("problem" in upstream)
+        if ("problem" in upstream) {
+          logRefusal(log, { ...call, model: call.request.model }, nobody(upstream));
           return answerWith(outlet, call.wire.error(404, upstream.problem));
+        }
         const before = upstream.across ? call.body.previous_response_id : undefined;
-        if (typeof before === "string") return answerWith(outlet, notKeptAcross(before));
+        if (typeof before === "string") {
+          const refused = notKeptAcross(before);
+          logRefusal(log, { ...call, model: call.request.model }, refused);
+          return answerWith(outlet, refused);
+        }
         return answerTransparently(parts, { call, upstream, outlet });
       }),
     pass: (visit, outlet) =>
       guarded(visit, outlet, async () => {
-        const upstream = upstreamOf(visit.wire, modelIn(visit));
+        const model = modelIn(visit);
+        const upstream = upstreamOf(visit.wire, model);
         const key = isCount(visit) ? sessionOfCount(visit, host.config) : undefined;
         if (isCount(visit) && (key !== undefined || ("across" in upstream && upstream.across)))
           return answerWith(outlet, await countTokens(parts, visit, key));
         if ("problem" in upstream || !mayForward(visit, upstream)) {
+          if ("problem" in upstream) logRefusal(log, { ...visit, model }, nobody(upstream));
           const sentence = `There is nothing at ${visit.path}.`;
           return answerWith(outlet, visit.wire.error(404, sentence));
         }
@@ -135,8 +144,10 @@ export function createDoor(given: DoorOptions): Door {
     },
     answered({ wire: { api }, status, reason }) {
       given.answered({ wire: api, status });
+      // How large a body may be is a setting of the gateway's.
+      const level = status === 413 ? "warn" : "info";
       if (reason !== undefined)
-        log.info("request at the door refused", { wire: api, status, reason });
+        log[level](`request at the door refused: ${reason}`, { wire: api, status });
     },
     storing: () => parts.recorder.storing(),
     unstored: () => parts.recorder.unstored(),
@@ -157,6 +168,11 @@ export function createDoor(given: DoorOptions): Door {
     },
   };
 }
+
+/** Whom to ask is a matter of the settings. */
+const nobody = ({ problem }: { problem: string }) => ({
+  ...{ status: 404, failure: "CONFIG_INVALID", reason: problem },
+});
 
 /** What a reply that is ended may take to tell of it, ms. */
 const END_MS = 400;

@@ -10,7 +10,7 @@ import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
 import { answerWith, type DoorCall, type DoorOutlet, SESSION_HEADER } from "../call/door-call.ts";
-import { clientOf, logDoorRequest } from "../call/log-request.ts";
+import { clientOf, failureOf, logDoorRequest } from "../call/log-request.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createAnswering } from "./answering.ts";
@@ -68,10 +68,10 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
   const turns: Turns = { running: new Map(), waiting: new Map(), fates: new Map() };
   const answer: SessionAnswers["answer"] = async (call, outlet) => {
     const planned = planSession(call, names);
-    if ("refused" in planned) return answerWith(outlet, planned.refused);
+    if ("refused" in planned) return refuse(parts, { call, outlet }, planned.refused);
     const newest = newestTurn(call.wire, call.request);
     if (newest.results.length === 0 && newest.said.length === 0)
-      return answerWith(outlet, call.wire.error(400, NOTHING_NEW));
+      return refuse(parts, { call, outlet }, call.wire.error(400, NOTHING_NEW), planned.key);
     const ask = withSystem(readAsk(call.wire.api, call.body, call.request), newest);
     const request = { call, outlet, planned, newest, ask };
     const repeated = () => repeatedIn(turns, request, []);
@@ -80,7 +80,7 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
         ? undefined
         : ((await refusedPlace(parts, turns, request)) ??
           (await refusedResult(parts, turns, request)));
-    if (refused !== undefined) return answerWith(outlet, refused);
+    if (refused !== undefined) return refuse(parts, { call, outlet }, refused, planned.key);
     const begun = turns.waiting.get(planned.key);
     if (begun?.turn.waitsFor(newest)) return goOn(parts, turns, begun, request);
     const plan = repeated();
@@ -101,6 +101,21 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
         for (const one of running) one.abort(IS_STOPPING);
     },
   };
+}
+
+/** `key`: of its session, as far as it names one. */
+function refuse(
+  { log }: SessionParts,
+  { call, outlet }: Pick<Request, "call" | "outlet">,
+  answer: DoorAnswer,
+  key: string | null = null,
+): void {
+  const { status, reason } = answer;
+  answerWith(outlet, answer);
+  logDoorRequest(log, {
+    ...{ sessionKey: key, client: clientOf(call), wire: call.wire.api, kind: "session" },
+    ...{ model: call.request.model, outcome: "refused", why: { status, reason } },
+  });
 }
 
 const NOTHING_NEW =
@@ -206,7 +221,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
     .catch((error: unknown) => {
       if (isUnexpected(error))
         parts.log.error(`turn in ${key} failed: ${(error as Error).message}`);
-      turn.audience.fail(thrownAnswer(call.wire, error));
+      turn.audience.fail(thrownAnswer(call.wire, error), failureOf(error));
     })
     .finally(() => {
       clock.stop();

@@ -4,6 +4,7 @@ import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/co
 import type { RawHeaders } from "../../passing/raw-headers.ts";
 import { wholeRound } from "../../whole-round.ts";
 import { answerWith, type DoorCall, type DoorOutlet, wantsEvents } from "../call/door-call.ts";
+import type { LoggedRequest, WhyRefused } from "../call/log-request.ts";
 import { REPLY_WRITERS } from "../reply/find-writer.ts";
 import {
   type ReplyBlock,
@@ -21,14 +22,17 @@ export interface Answering {
   readonly ended: Promise<void>;
   readonly hasEnded: boolean;
   /** How it ended, and what its model calls took. */
-  readonly told: { outcome: "completed" | "failed" | "aborted"; usage: Usage | null };
+  readonly told: Pick<LoggedRequest, "why" | "usage"> & {
+    outcome: "completed" | "failed" | "aborted";
+  };
   /** From now on there is a reply. */
   begin(id: string): void;
   tell(event: TurnEvent): void;
   /** The model waits for what the client's tools give. */
   pause(): void;
   finish(result: AnsweredTurn): void;
-  fail(answer: DoorAnswer): void;
+  /** `failure`: as of the log. */
+  fail(answer: DoorAnswer, failure: string): void;
 }
 
 /** What is told of a turn that is over. `report` is absent of one that was over before. */
@@ -64,7 +68,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
   let usage: Usage | undefined;
   let stream: ReturnType<typeof writer.stream> | undefined;
   let hasEnded = false;
-  let hasFailed = false;
+  let why: WhyRefused | undefined;
   /** Something of the message that is being written was told already. */
   let wasTold = false;
   const paced = createPacedWriter(outlet);
@@ -105,9 +109,10 @@ export function createAnswering(options: AnsweringOptions): Answering {
         headers,
       );
     });
-  const fail = (answer: DoorAnswer) =>
+  const fail = (answer: DoorAnswer, failure: string) =>
     close(() => {
-      hasFailed = true;
+      const status = outlet.hasBegun ? undefined : answer.status;
+      why = { status, failure, reason: answer.reason };
       if (stream !== undefined && outlet.hasBegun) write(stream.fail(answer));
       else answerWith(outlet, answer, headers);
     });
@@ -125,8 +130,11 @@ export function createAnswering(options: AnsweringOptions): Answering {
       return hasEnded;
     },
     get told(): Answering["told"] {
-      const ended = hasFailed ? "failed" : "completed";
-      return { outcome: outlet.gone.aborted ? "aborted" : ended, usage: usage ?? null };
+      const ended = why === undefined ? "completed" : "failed";
+      return {
+        ...{ outcome: outlet.gone.aborted ? "aborted" : ended, usage: usage ?? null },
+        ...(why !== undefined && { why }),
+      };
     },
     begin(id) {
       head.id = id;
@@ -144,7 +152,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
     },
     pause: () => end("toolUse"),
     finish({ error, reply, report }) {
-      if (error !== null) fail(turnErrorAnswer(wire, error, report));
+      if (error !== null) fail(turnErrorAnswer(wire, error, report), error.code ?? error.kind);
       else end(reply?.stopReason === "length" ? "length" : "stop");
     },
     fail,

@@ -39,6 +39,6 @@ export function createAudience(): Audience {
     },
     pause: () => end((answering) => answering.pause()),
     finish: (result) => end((answering) => answering.finish(result)),
-    fail: (answer) => end((answering) => answering.fail(answer)),
+    fail: (...why) => end((answering) => answering.fail(...why)),
   };
 }

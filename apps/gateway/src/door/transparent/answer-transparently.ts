@@ -12,7 +12,7 @@ import { type DoorTurn, lookThrough, takeIn } from "../turn/door-turn.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import type { MadeView } from "../view/make-view.ts";
 import { askWithView, NOT_SENT, type Shown } from "./ask-with-view.ts";
-import { endTurn, FAILED, networkError, TOO_LARGE } from "./end-turn.ts";
+import { endTurn, FAILED, networkError, tooLarge } from "./end-turn.ts";
 import { meetExisting } from "./meet-existing.ts";
 import type { TransparentParts } from "./parts.ts";
 import { passRecalled } from "./pass-recalled.ts";
@@ -83,12 +83,13 @@ function placeFor(
   } catch (error) {
     if (!(error instanceof BacklogFull)) throw error;
     const { call, match, began, isNew } = met;
-    answerWith(outlet, thrownAnswer(call.wire, error));
+    const { status, reason, ...answer } = thrownAnswer(call.wire, error);
+    answerWith(outlet, { ...answer, status });
     logDoorRequest(log, {
       ...{ sessionKey: isNew ? null : asked.key, client: clientOf(call, match.key) },
       wire: call.wire.api,
-      ...{ kind: match.kind, model: call.request.model, outcome: "refused", usage: null },
-      ...{ durationMs: performance.now() - began, reason: error.message },
+      ...{ kind: match.kind, model: call.request.model, outcome: "refused" },
+      ...{ durationMs: performance.now() - began, why: { status, reason, failure: error.code } },
     });
     return undefined;
   }
@@ -116,8 +117,9 @@ async function answerTurn(
   await parts.recorder.caughtUp(turn.key);
   const refusal = await parts.recorder.refusalOf(turn);
   if (refusal !== undefined) {
-    endTurn(parts, turn, { kind: "refused", message: refusal });
-    return answerWith(outlet, call.wire.error(402, refusal), named);
+    const answer = call.wire.error(402, refusal);
+    endTurn(parts, turn, { kind: "refused", message: refusal, status: answer.status });
+    return answerWith(outlet, answer, named);
   }
   let asked: Shown | undefined;
   const onAsked = (view: MadeView) => {
@@ -129,8 +131,9 @@ async function answerTurn(
   });
   const { view, outcome } = shown;
   if (view.overflow !== undefined) {
-    endTurn(parts, turn, TOO_LARGE, shown);
-    return answerWith(outlet, call.wire.overflow(view.overflow), named);
+    const answer = call.wire.overflow(view.overflow);
+    endTurn(parts, turn, tooLarge(answer), shown);
+    return answerWith(outlet, answer, named);
   }
   if ("problem" in outcome) {
     endTurn(parts, turn, networkError(outcome), shown);

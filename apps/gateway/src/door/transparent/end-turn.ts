@@ -10,23 +10,30 @@ import type { DoorTurn } from "../turn/door-turn.ts";
 import type { PeekedReply } from "../upstream/peek-reply.ts";
 import type { Unreached } from "../upstream/reach.ts";
 import type { MadeView } from "../view/make-view.ts";
+import type { DoorAnswer } from "../wires/door-wire.ts";
 import type { Shown } from "./ask-with-view.ts";
 import { learnOverflow, learnUsage } from "./learn-size.ts";
 import type { TransparentParts } from "./parts.ts";
 import { replyEventOf } from "./reply-event.ts";
 
-export const TOO_LARGE: ModelError = {
-  kind: "overflow",
+/** Of all of these the status is what the client is told. */
+export const tooLarge = ({ status }: DoorAnswer): ModelError => ({
+  ...{ kind: "overflow", status },
   message: "The request does not fit into the model's window, whatever is left out of it.",
-};
+});
 
-export const networkError = ({ problem, kind = "network", unsent }: Unreached): ModelError => ({
-  ...({ kind, message: problem } as ModelError),
+export const networkError = ({
+  status,
+  problem,
+  kind = "network",
+  unsent,
+}: Unreached): ModelError => ({
+  ...({ kind, message: problem, status } as ModelError),
   ...(unsent && { unsent }),
 });
 
 export const FAILED: ModelError = {
-  kind: "network",
+  ...{ kind: "network", status: 500 },
   message: "The gateway failed; its log says how.",
 };
 

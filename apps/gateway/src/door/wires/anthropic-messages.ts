@@ -108,7 +108,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 
 function anthropicError(status: number, message: string) {
   const type = ERROR_TYPES[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
-  return { status, body: { type: "error", error: { type, message } } };
+  return { status, reason: message, body: { type: "error", error: { type, message } } };
 }
 
 function speakerOf({ role }: JsonObject, blocks: readonly JsonObject[]): Speaker {

@@ -51,6 +51,8 @@ export interface MessageLook {
 export interface DoorAnswer {
   status: number;
   body: JsonObject;
+  /** Why it refuses, in the sentence that its body has. Absent: it does not refuse. */
+  reason?: string;
   /** When the request may be sent again, s. Absent: nobody knows, or there is no sense in it. */
   retryAfterSeconds?: number;
   /** False: it would take as long again, and SDKs are told not to send it by themselves. */

@@ -128,7 +128,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 function googleError(code: number, message: string) {
   const status = STATUSES[code] ?? (code < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
-  return { status: code, body: { error: { code, message, status } } };
+  return { status: code, reason: message, body: { error: { code, message, status } } };
 }
 
 function speakerOf({ role }: JsonObject, parts: readonly JsonObject[]): Speaker {

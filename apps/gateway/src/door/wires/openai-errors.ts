@@ -14,7 +14,7 @@ export const openaiError = (
   message: string,
   more: { param?: string; code?: string } = {},
 ): DoorAnswer => ({
-  status,
+  ...{ status, reason: message },
   body: {
     error: {
       message,

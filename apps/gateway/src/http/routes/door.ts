@@ -48,10 +48,11 @@ export function addDoorRoutes(
     const id = decodeURIComponent(visit.path.replace(/^\/v1(?:beta)?\/models\//, ""));
     answerWith(outlet, door.models(wire, id));
   });
-  const noSocket = visited(async ({ wire, outlet }) => {
-    const sentence = "Responses are not spoken by a WebSocket here; use POST.";
-    answerWith(outlet, wire.error(426, sentence), [["upgrade", "HTTP/1.1"]]);
-  });
+  const noSocket = visited(async ({ refuse }) =>
+    refuse(426, "Responses are not spoken by a WebSocket here; use POST.", [
+      ["upgrade", "HTTP/1.1"],
+    ]),
+  );
   app.get("/v1/models", listModels);
   app.get("/v1beta/models", listModels);
   // Names of models may have slashes.
@@ -82,6 +83,8 @@ interface Visit {
   visit: DoorVisit;
   wire: DoorWire;
   outlet: NodeOutlet;
+  /** Of what holds no conversation; the log says why. */
+  refuse(status: number, sentence: string, more?: RawHeaders): void;
   /** Its address, without a token. */
   target: string;
   /** By which another gateway lets the same one in. */
@@ -114,23 +117,24 @@ async function enter(
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
   const outlet = nodeOutlet(outgoing, { isPassedOn: heard === "awaited" });
   let reason: string | undefined;
-  const refuse = (status: number, sentence: string) => {
+  const refuse = (status: number, sentence: string, more: RawHeaders = []) => {
     reason = sentence;
-    // What is left of the body is not read, so nothing else can come this way.
-    answerWith(outlet, wire.error(status, sentence), [["connection", "close"]]);
+    answerWith(outlet, wire.error(status, sentence), more);
   };
   const body = await readRawBody(incoming, bodyBytes);
-  if (gateway.isStopping()) refuse(503, gatewayStopping().message);
-  else if (body.kind === "too-large") refuse(413, tooLarge(bodyBytes));
+  // What is left of the body is not read, so nothing else can come this way.
+  const unread: RawHeaders = [["connection", "close"]];
+  if (gateway.isStopping()) refuse(503, gatewayStopping().message, unread);
+  else if (body.kind === "too-large") refuse(413, tooLarge(bodyBytes), unread);
   else if (body.kind === "packed")
-    refuse(415, "The body is packed in a way that is not known here.");
+    refuse(415, "The body is packed in a way that is not known here.", unread);
   else if (body.kind === "body") {
     const { method, path } = { method: incoming.method ?? "GET", path: pathname };
     const query = callers.queryWithoutTokens(pathname, search);
     const visit = { ...{ method, path, query, headers }, bytes: body.bytes };
     const target = `${pathname}${query}`;
     const vouched = (to: string) => callers.vouched(context, { to, method, target });
-    await work({ door: gateway.door, visit, wire, outlet, target, vouched });
+    await work({ door: gateway.door, visit, wire, outlet, refuse, target, vouched });
   }
   await outlet.closed;
   if (outlet.hasBegun) gateway.door.answered({ wire, status: outgoing.statusCode, reason });
@@ -148,7 +152,7 @@ interface Elsewhere {
 
 /** Nothing is waited for where nobody else could answer: who stops counts what has begun. */
 async function answerCall(
-  { door, visit, wire, outlet }: Visit,
+  { door, visit, wire, outlet, refuse }: Visit,
   elsewhere: Elsewhere | undefined,
 ): Promise<void> {
   const read = door.read(visit.bytes, wire);
@@ -156,13 +160,12 @@ async function answerCall(
   if (read === undefined || request === undefined) {
     const what =
       read === undefined ? "The body is no JSON object." : `The body has no list "${wire.list}".`;
-    return answerWith(outlet, wire.error(400, what));
+    return refuse(400, what);
   }
   const call: DoorCall = { ...visit, ...read, wire, request };
   if (elsewhere !== undefined) {
     if (await elsewhere.isAnswered({ wire, outlet }, door.keyOf(call))) return;
-    if (elsewhere.isStopping())
-      return answerWith(outlet, wire.error(503, gatewayStopping().message));
+    if (elsewhere.isStopping()) return refuse(503, gatewayStopping().message);
   }
   await door.answer(call, outlet);
 }
