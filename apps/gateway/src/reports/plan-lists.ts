@@ -18,29 +18,42 @@ const SHARE = 2;
 export const listBytes = (known: KnownList | undefined): number =>
   ITEM_BYTES * (known?.items.length ?? 0);
 
+/** What the calls of a report are a difference to, and what they are written as a difference to. */
+export interface ReportedLists {
+  /** Undefined: nobody knows what the file says. */
+  known: KnownList | undefined;
+  /**
+   * Of the newest call of Clew's own: those of the door list all their messages, and the next one
+   * of Clew's own knows nothing of them. Undefined: it is as the file says.
+   */
+  own: readonly ReportItem[] | undefined;
+}
+
 /**
  * Pure. The report, whose calls are told by what is new in them as far as that is known, the newest
- * list, and whether a call lists all its messages: it does when so much was written since the last
- * one that reading back to it costs as much. `known` undefined: nobody knows what the calls are a
- * difference to.
+ * lists, and whether a call lists all its messages: it does when so much was written since the last
+ * one that reading back to it costs as much.
  */
 export function planLists(
   report: TurnReport,
-  known: KnownList | undefined,
-): { report: TurnReport; known: KnownList | undefined; listsAll: boolean } {
+  { known, own: before }: ReportedLists,
+): ReportedLists & { report: TurnReport; listsAll: boolean } {
   let list = known;
+  let own = before;
   let listsAll = false;
   const modelCalls = report.modelCalls.map((call) => {
     const { kept, items, tokens } = call.messages;
-    if (kept > 0 && list === undefined) return call;
-    const all = kept === 0 ? items : (list?.items ?? []).slice(0, kept).concat(items);
+    const base = own ?? list?.items;
+    if (kept > 0 && base === undefined) return call;
+    const all = kept === 0 ? items : base!.slice(0, kept).concat(items);
+    if (report.door === undefined) own = all;
     const isDue = (list?.bytesSince ?? Infinity) >= SHARE * ITEM_BYTES * all.length;
     const same = isDue ? 0 : sameItems(list?.items ?? [], all);
     listsAll ||= same === 0;
     list = { items: all, bytesSince: same === 0 ? 0 : (list?.bytesSince ?? 0) };
     return { ...call, messages: { kept: same, items: all.slice(same), tokens } };
   });
-  return { report: { ...report, modelCalls }, known: list, listsAll };
+  return { report: { ...report, modelCalls }, known: list, own, listsAll };
 }
 
 /** Leading items that say the same; why they are there is told where they first were. */

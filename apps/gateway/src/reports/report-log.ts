@@ -11,7 +11,7 @@ import { isSafeId } from "../sessions/keys.ts";
 import { writeBytes } from "../sessions/write-bytes.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { packPart, unpackPart } from "./packed-part.ts";
-import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
+import { type KnownList, listBytes, planLists, type ReportedLists } from "./plan-lists.ts";
 import {
   countReports,
   findInNewest,
@@ -70,6 +70,7 @@ export function openReportLog(
   const stored = new Set<string>();
   let target: Target | undefined;
   let known: KnownList | undefined;
+  let own: ReportedLists["own"];
   /** Turns of the session; undefined = not counted. */
   let turns: number | undefined;
   let queue: Promise<unknown> = Promise.resolve();
@@ -111,7 +112,8 @@ export function openReportLog(
     to.partBytes += partBytes;
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
-    const planned = planLists(report, known);
+    const planned = planLists(report, { known, own });
+    own = planned.own;
     turns ??= await countReports(folder, sessionId);
     const numbered: StoredReport = { ...planned.report, turn: turns + 1 };
     try {
