@@ -45,6 +45,38 @@ describe("clew replay of another program's transcript", () => {
 });
 
 describe("clew sessions import", () => {
+  it("refuses a file whose letters are not UTF-8, in lines or as a whole, and goes on with others", async () => {
+    const home = await temporaryHome();
+    const folder = await temporaryFolder();
+    const whole = JSON.stringify([{ role: "user", content: "Grüße" }], null, 1);
+    await writeFile(join(folder, "whole.json"), Buffer.from(whole, "latin1"));
+    const lines = asLines([claudeUser("u0", "first"), claudeUser("u1", "schön")]);
+    await writeFile(join(folder, "lines.jsonl"), Buffer.from(lines, "latin1"));
+    await writeFile(join(folder, "other.json"), Buffer.from('{"of":"Köln"}', "latin1"));
+    await writeLines(folder, "right.jsonl", CODEX);
+    const { code, failed, imported, passedOver } = await importJson(home, folder);
+    expect([code, failed]).toEqual([
+      1,
+      [
+        ["lines.jsonl", 2],
+        ["whole.json", 4],
+      ].map(([name, line]) => ({
+        file: join(folder, String(name)),
+        error: expect.stringContaining(
+          `${name} cannot be read: line ${line} is not written in UTF-8; convert the file, e.g. from Latin-1 with "iconv -f ISO-8859-1 -t UTF-8".`,
+        ),
+      })),
+    ]);
+    expect([imported.length, passedOver]).toEqual([1, 1]);
+    const { output } = await clew(home, ["sessions", "list", "--json"]);
+    expect(JSON.parse(output).sessions).toHaveLength(1);
+    const replayed = await clew(home, ["replay", join(folder, "lines.jsonl")]);
+    expect([replayed.code, replayed.errors]).toEqual([
+      1,
+      expect.stringContaining("line 2 is not written in UTF-8"),
+    ]);
+  });
+
   it("takes in a transcript with its subagents, which are listed below it", async () => {
     const home = await temporaryHome();
     const file = await writeLines(await temporaryFolder(), "anything.txt", CLAUDE);

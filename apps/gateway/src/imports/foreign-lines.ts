@@ -1,4 +1,5 @@
 // Reads a file of any size line by line, as JSON, up to a limit for one line.
+import { isUtf8 } from "node:buffer";
 import { stat } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { fileNotFound } from "../file-not-found.ts";
@@ -9,7 +10,11 @@ import { storageFailed } from "../storage-error.ts";
 import type { ForeignLine } from "./foreign.ts";
 
 export type ReadLine =
-  | (ForeignLine & { kind: "value" })
+  | (ForeignLine & {
+      kind: "value";
+      /** True: its letters are written in another encoding, so they are not those of the file. */
+      isMisread?: true;
+    })
   | { number: number; kind: "blank" | "damaged" | "too-long" };
 
 /** What one line may hold: pictures stand in one. */
@@ -57,7 +62,9 @@ export async function* foreignLines(
     const line = length + tail.length > maxLineBytes ? null : Buffer.concat([...rest, tail]);
     rest = [];
     length = 0;
-    return line === null ? { number, kind: "too-long" } : parseLine(line.toString(), number);
+    if (line === null) return { number, kind: "too-long" };
+    const read = parseLine(line.toString(), number);
+    return read.kind === "value" && !isUtf8(line) ? { ...read, isMisread: true } : read;
   };
   for await (const piece of readFilePieces(file, 0, bytes)) {
     let start = 0;
@@ -88,8 +95,18 @@ export function parseLine(text: string, number: number): ReadLine {
   }
 }
 
+/** Of a file whose letters nobody can know: what stands for them would be kept for good. */
+export const misread = (file: string, number: number): ContextEngineError =>
+  unreadable(
+    file,
+    `line ${number} is not written in UTF-8; convert the file, e.g. from Latin-1 with "iconv -f ISO-8859-1 -t UTF-8"`,
+  );
+
 /** The one value of a file that is not of lines. Throws TRANSCRIPT_UNREADABLE. */
-export async function foreignDocument(file: string, bytes: number): Promise<unknown> {
+export async function foreignDocument(
+  file: string,
+  bytes: number,
+): Promise<(ReadLine & { kind: "value" }) | undefined> {
   if (bytes > MAX_DOCUMENT_BYTES)
     throw unreadable(
       file,
@@ -97,13 +114,20 @@ export async function foreignDocument(file: string, bytes: number): Promise<unkn
     );
   const pieces: Buffer[] = [];
   for await (const piece of readFilePieces(file, 0, bytes)) pieces.push(Buffer.from(piece.bytes));
-  try {
-    return fromJson(
-      Buffer.concat(pieces)
-        .toString()
-        .replace(/^\uFEFF/, ""),
-    ) as unknown;
-  } catch {
-    return undefined;
+  const whole = Buffer.concat(pieces);
+  const read = parseLine(whole.toString(), 1);
+  if (read.kind !== "value") return undefined;
+  return isUtf8(whole) ? read : { ...read, number: firstMisread(whole), isMisread: true };
+}
+
+/** Counted from 1. */
+function firstMisread(text: Buffer): number {
+  let number = 1;
+  let start = 0;
+  for (;;) {
+    const feed = text.indexOf(LINE_FEED, start);
+    if (feed < 0 || !isUtf8(text.subarray(start, feed))) return number;
+    start = feed + 1;
+    number++;
   }
 }

@@ -1,18 +1,12 @@
 // Opens a transcript of another program and gives its entries one after the other.
 import { basename } from "node:path";
-import type {
-  ForeignEntry,
-  ForeignLine,
-  Format,
-  FormatReader,
-  FoundSession,
-  ReaderOptions,
-} from "./foreign.ts";
+import type { ForeignEntry, Format, FormatReader, FoundSession, ReaderOptions } from "./foreign.ts";
 import {
   checkForeignFile,
   foreignDocument,
   foreignLines,
   MAX_DOCUMENT_BYTES,
+  misread,
   type ReadLine,
 } from "./foreign-lines.ts";
 import { createClaudeReader } from "./readers/claude-code.ts";
@@ -56,13 +50,13 @@ export async function openForeign(
   if (head.format !== undefined || (from !== undefined && head.hasValue))
     return reading(file, { format: from ?? head.format!, writtenAt, lines });
   if (!head.mayBeDocument || (bytes > MAX_DOCUMENT_BYTES && from === undefined)) return null;
-  const value = await foreignDocument(file, bytes);
-  const format = from ?? formatOf(value);
-  if (value === undefined || format === undefined) return null;
+  const document = await foreignDocument(file, bytes);
+  const format = document && (from ?? formatOf(document.value));
+  if (document === undefined || format === undefined) return null;
   return reading(file, {
     ...{ format, writtenAt },
     lines: async function* () {
-      yield { number: 1, kind: "value" as const, value };
+      yield document;
     },
   });
 }
@@ -93,13 +87,19 @@ function reading(
   const tally = newTally();
   const fileName = basename(file).replace(/\.jsonl?$/i, "");
   const reader = READERS[format]({ fileName, writtenAt, tally });
+  const readable = async function* () {
+    for await (const line of lines()) {
+      if (isValue(line) && line.isMisread) throw misread(file, line.number);
+      yield line;
+    }
+  };
   return {
     ...{ format, tally },
     session: (name) => reader.session(name),
     async *entries() {
       if (reader.survey !== undefined)
-        for await (const line of lines()) if (isValue(line)) reader.survey(line);
-      for await (const line of lines()) {
+        for await (const line of readable()) if (isValue(line)) reader.survey(line);
+      for await (const line of readable()) {
         tally.lines++;
         yield* readOne(reader, line, tally);
       }
@@ -108,7 +108,7 @@ function reading(
   };
 }
 
-const isValue = (line: ReadLine): line is ForeignLine & { kind: "value" } => line.kind === "value";
+const isValue = (line: ReadLine): line is ReadLine & { kind: "value" } => line.kind === "value";
 
 function readOne(reader: FormatReader, line: ReadLine, tally: Tally): ForeignEntry[] {
   if (isValue(line)) return reader.read(line);
