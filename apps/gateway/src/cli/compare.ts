@@ -34,7 +34,7 @@ export async function compareCommand(
   const recordings = await Promise.all(
     names.map((name) => findRecording(name, shell.environment, { from: options.from })),
   );
-  const setup = await setUp(shell, {}, { showProblems: true });
+  const setup = await setUp(shell, {}, { showProblems: true, logOf: null });
   const { environment, loaded, log, output } = setup;
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();

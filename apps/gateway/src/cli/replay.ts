@@ -58,7 +58,12 @@ export async function replayCommand(
     loaded: settings,
     log,
     output,
-  } = await setUp(shell, { model: options.model, engine: options.engine }, { showProblems: true });
+  } = await setUp(
+    shell,
+    { model: options.model, engine: options.engine },
+    // Its session is in no home that stays, or in another one.
+    { showProblems: true, logOf: options.into === undefined ? null : resolve(options.into) },
+  );
   const own =
     options.model === undefined ? modelToPlay(recording.model, settings, environment) : undefined;
   const engine = settings.config.plugins.slots?.contextEngine ?? "legacy";

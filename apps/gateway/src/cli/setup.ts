@@ -27,18 +27,23 @@ export interface Overrides {
 /**
  * Throws CONFIG_INVALID, REQUEST_INVALID. `showProblems`: warnings and errors of the log go to
  * stderr too. `showsTurns`: what a turn tells by itself is shown anyway, and not told twice.
+ * `logOf`: the home whose log is written, where it is another one; null: what is played has none.
  */
 export async function setUp(
   shell: Shell,
   overrides: Overrides,
-  { showProblems, showsTurns = false }: { showProblems: boolean; showsTurns?: boolean },
+  {
+    showProblems,
+    showsTurns = false,
+    logOf = shell.environment.home,
+  }: { showProblems: boolean; showsTurns?: boolean; logOf?: string | null },
 ): Promise<Setup> {
   const { environment, output } = shell;
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
   const { level, maxFileBytes, keepFiles, keepDays } = loaded.config.logging;
   const log = createLog({
-    file: logFile(environment.home),
+    ...(logOf !== null && { file: logFile(logOf) }),
     rotation: { maxBytes: maxFileBytes, keep: keepFiles, keepDays },
     level,
     secrets: secretsIn(loaded.raw, environment),

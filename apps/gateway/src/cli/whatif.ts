@@ -17,7 +17,11 @@ export async function whatIfCommand(
   { json = false, ...ask }: WhatIfAsk & { json?: boolean },
   shell: Shell,
 ): Promise<number> {
-  const { environment, loaded, log, output } = await setUp(shell, {}, { showProblems: true });
+  const { environment, loaded, log, output } = await setUp(
+    shell,
+    {},
+    { showProblems: true, logOf: null },
+  );
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);

@@ -16,7 +16,8 @@ export interface GatewayLog extends LogPort {
 }
 
 export interface LogOptions {
-  file: string;
+  /** Absent: nothing is written down. */
+  file?: string;
   rotation?: RotationOptions;
   /** The least that is written down. */
   level?: "info" | "warn" | "error";
@@ -43,6 +44,8 @@ export function maskKeys(text: string): string {
 export const hider = (secrets: readonly string[]) => (text: string) =>
   secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "(hidden)"), maskKeys(text));
 
+const NOWHERE: RotatingFile = { write: () => {}, close: () => {} };
+
 export function createLog({
   file,
   rotation = DEFAULT_ROTATION,
@@ -51,7 +54,7 @@ export function createLog({
   onProblem,
 }: LogOptions): GatewayLog {
   const hide = hider(secrets);
-  const destination = rotatingFile(file, rotation);
+  const destination = file === undefined ? NOWHERE : rotatingFile(file, rotation);
   const logger = createPino({
     // Whole lines, so that nothing in a field is missed.
     write: (line) => destination.write(hide(line)),
