@@ -113,6 +113,8 @@ export interface CommandSession {
   export(): Promise<string | null>;
   /** Takes back what was said last, with all that came of it. */
   undoTurn(): Promise<UndoneTurn>;
+  /** Whose client brings a history of its own, e.g. "Claude Code"; null: nobody's does. */
+  clientWithHistory(): string | null;
   /** A line for each session that this one started, was started by, or shares a parent with. */
   tree(): Promise<string[]>;
   /** The answer of a plugin's command; undefined when no plugin has it. */

@@ -17,6 +17,7 @@ import type { Host } from "../host/host.ts";
 import { findMissingAtEnd } from "../inspect/missing-turns.ts";
 import { fatesOfPreview } from "../inspect/one-call.ts";
 import { readShadowLines, shadowFile, summarizeShadow } from "../lab/shadow-lines.ts";
+import { clientNamedIn } from "../listing/client-names.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { sessionModelEntries, sessionModelIn } from "../models/session-model.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";
@@ -165,6 +166,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         options.noteModel(session.branch());
         return undone;
       }),
+    clientWithHistory: () => clientNamedIn(key)?.title ?? null,
     tree: async () => describeTree(key, await options.children(), Date.now()),
     // A command that does not end must not keep whoever cancels it waiting.
     plugin: (line) => abortable(signal, () => askPlugins(options, line)),

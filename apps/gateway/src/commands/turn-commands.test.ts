@@ -5,6 +5,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway } from "../create-gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { ask, person } from "../testing/door-client.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { collectLog } from "../testing/plugins.ts";
@@ -15,8 +16,8 @@ async function talking(config: Record<string, unknown> = {}, home?: string) {
   const server = await createOpenAIEmulator({ answers: () => ({ text: `answer ${++count}` }) });
   onTestFinished(() => server.close());
   const host = await startTestGateway({ ...emulatedModel(server.baseUrl), ...config }, home);
-  const command = async (line: string) => {
-    const { events, text } = await host.say(line);
+  const command = async (line: string, session = "main") => {
+    const { events, text } = await host.say(line, { session });
     const answered = events.find(({ type }) => type === "command");
     return { ok: answered?.ok, told: String(answered?.text), said: text, end: events.at(-1) };
   };
@@ -39,6 +40,21 @@ describe("/undo and /retry", () => {
     expect(lastRequest()).not.toMatch(/Skerry|boat|answer [23]/);
     const messages = (await host.gateway.messages("main", 10))!;
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  it("/undo says of a session whose client brings its history that the client may send it again", async () => {
+    const { host, command, lastRequest } = await talking();
+    const said = [person("I am Ada.")];
+    const sent = { model: "emulated" };
+    const first = await ask(host, "openai-completions", said, sent);
+    const session = first.answer.headers.get("x-clew-session")!;
+    await host.gateway.door.settled();
+    const { told } = await command("/undo", session);
+    expect(told).toMatch(/"I am Ada\.".* in turns that begin here the model sees it no more\./);
+    expect(told).toContain("The session's client (Chat Completions) has a history of its own");
+    const reply = { uid: null, by: "model", text: first.text, calls: [] } as const;
+    await ask(host, "openai-completions", [...said, reply, person("Who am I?")], sent);
+    expect(lastRequest()).toContain("I am Ada.");
   });
 
   it("/retry says the same again, and the model does not see what it answered before", async () => {

@@ -4,13 +4,19 @@ import type { UserBlock } from "@clew/plugin-sdk/core";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 
 export async function runUndo(
-  session: Pick<CommandSession, "undoTurn">,
+  session: Pick<CommandSession, "undoTurn" | "clientWithHistory">,
 ): Promise<Omit<CommandAnswer, "command">> {
   const undone = await session.undoTurn();
   if (undone === null) return NOTHING;
-  const text = `Taken back: ${wordsOf(undone.content)} and all that came after it. The session file keeps it; the model sees it no more.`;
-  return { ok: true, text };
+  const taken = `Taken back: ${wordsOf(undone.content)} and all that came after it.`;
+  return { ok: true, text: `${taken} ${whoSeesIt(session.clientWithHistory())}` };
 }
+
+/** A client is answered by what it brings. */
+const whoSeesIt = (client: string | null): string =>
+  client === null
+    ? "The session file keeps it; the model sees it no more."
+    : `The session file keeps it; in turns that begin here the model sees it no more. The session's client (${client}) has a history of its own and may send it again with its next request: take it back there, too.`;
 
 /** The same words are said again. */
 export async function runRetry(
