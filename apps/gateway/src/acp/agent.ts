@@ -233,11 +233,12 @@ async function listIn(
   const { editors, host } = gateway;
   if (cwd != null && !isAbsolute(cwd))
     throw invalid(`cwd is "${cwd}", and has to be an absolute path.`);
-  const all = await gateway.sessions();
-  const rows = all.flatMap(({ key, agentId, label, updatedAt, depth }) => {
+  const { sessions: all } = await gateway.sessionPage({ limit: Number.POSITIVE_INFINITY });
+  const rows = all.flatMap((row) => {
+    const { key, agentId, updatedAt, depth } = row;
     const record = editors.recordOf(key);
     const folder = record?.cwd ?? host.workspace(agentId, key);
-    const title = record?.title ?? label;
+    const title = record?.title ?? row.label ?? row.title ?? row.firstWords;
     const isWanted = depth === 0 && (cwd == null || cwd === folder);
     const about = { sessionId: key, cwd: folder, updatedAt };
     return isWanted ? [{ ...about, ...(title !== undefined && { title }) }] : [];
