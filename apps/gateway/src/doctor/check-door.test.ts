@@ -42,7 +42,7 @@ it("the doctor says which model of the door is passed over, why, and for which o
     {
       ...{ level: "warning", code: "door-model-unusable" },
       text: expect.stringMatching(
-        /^door\.upstreams\.openai-completions\.models names "nobody\/x" for "up-model", which cannot be asked\. Model "nobody\/x" has an unknown provider "nobody"; .* Correct that name; until then uchat\/up-model is asked in its place\.$/,
+        /^door\.upstreams\.openai-completions\.models names "nobody\/x" for "up-model", which cannot be asked\. Model "nobody\/x" has an unknown provider "nobody"; .* Correct this; until then uchat\/up-model is asked in its place\.$/,
       ),
     },
     {
@@ -51,7 +51,7 @@ it("the doctor says which model of the door is passed over, why, and for which o
     },
     {
       ...{ level: "warning", code: "door-model-unusable" },
-      text: 'door.upstreams.openai-completions.model names "nope/model", which cannot be asked. Model "uchat/nope/model" is not in models.providers.uchat.models; known: up-model, small. Correct that name; until then uchat/up-model is asked in its place.',
+      text: 'door.upstreams.openai-completions.model names "nope/model", which cannot be asked. Model "uchat/nope/model" is not in models.providers.uchat.models; known: up-model, small. Correct this; until then uchat/up-model is asked in its place.',
     },
   ]);
 });

@@ -108,7 +108,7 @@ function mistakenModel({
   return [
     {
       kind: "model",
-      text: `${start}, which cannot be asked. ${why} Correct that name; until then ${until}.`,
+      text: `${start}, which cannot be asked. ${why} Correct this; until then ${until}.`,
     },
   ];
 }
