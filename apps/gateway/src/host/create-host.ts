@@ -35,6 +35,7 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     namedModel: (name) => parts.models.named(name),
+    modelForClient: (name) => parts.models.namedForClient(name),
     usableModels: () => usableModels(parts),
     pricesOf: (name) => parts.models.pricesOf(name),
     signInHeaders: (resolved) => parts.models.signInHeaders(resolved),

@@ -113,6 +113,8 @@ export interface Host {
   model(agentId: string): ResolvedModel;
   /** Any model, by "provider/model". Throws the same. */
   namedModel(name: string): ResolvedModel;
+  /** The same for a client that signs in by its own key. */
+  modelForClient(name: string): ResolvedModel;
   /** Models that can be asked as the settings are, by "provider/model"; those in use come first. */
   usableModels(): string[];
   /** What its tokens cost by the settings as they are now; null = not known. */

@@ -10,7 +10,7 @@ import { emptyCall } from "./empty-call.ts";
 import { modelRequest } from "./model-request.ts";
 import type { ModelWindows } from "./model-windows.ts";
 import { pricesNamed } from "./prices-in.ts";
-import { type ResolvedModel, resolveModel } from "./resolve.ts";
+import { type ModelRequest, type ResolvedModel, resolveModel } from "./resolve.ts";
 import { createModelPort } from "./router.ts";
 
 export interface Models {
@@ -19,6 +19,8 @@ export interface Models {
    * for a name that means nothing.
    */
   named(name: string, contextTokens?: number): ResolvedModel;
+  /** The same for a client that signs in by its own key. */
+  namedForClient(name: string): ResolvedModel;
   /** Null: not known. Also of a model that cannot be asked, as its key is missing. */
   pricesOf(name: string): Prices | null;
   /**
@@ -48,12 +50,14 @@ export function createModels({ config, environment, log, windows }: ModelsOption
     keepText,
   };
   const request = modelRequest(config, environment);
-  const named = (name: string, contextTokens = request.contextTokens) => {
-    const key = JSON.stringify([name, contextTokens]);
-    const known = resolved.get(key) ?? resolveModel({ ...request, name, contextTokens });
-    resolved.set(key, known);
+  const resolve = (asked: Pick<ModelRequest, "name" | "contextTokens" | "key">) => {
+    const place = JSON.stringify([asked.name, asked.contextTokens, asked.key]);
+    const known = resolved.get(place) ?? resolveModel({ ...request, ...asked });
+    resolved.set(place, known);
     return withLearnedWindow(known, windows.all());
   };
+  const named = (name: string, contextTokens = request.contextTokens) =>
+    resolve({ name, contextTokens });
   const prices = new Map<string, Prices | null>();
   const pricesOf = (name: string): Prices | null => {
     if (!prices.has(name)) prices.set(name, pricesNamed({ ...request, name }));
@@ -73,6 +77,8 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   const { limits } = config.gateway;
   return {
     named,
+    namedForClient: (name) =>
+      resolve({ name, contextTokens: request.contextTokens, key: "client" }),
     pricesOf,
     async signInHeaders(resolved) {
       const { model, endpoint } = resolved;

@@ -12,7 +12,12 @@ import {
 import { type Endpoint, serverAt } from "@clew/providers";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
 import { FREE, type Prices, pricesOf } from "../costs/prices.ts";
-import { type Access, type AccessEnvironment, findAccess } from "../credentials/find.ts";
+import {
+  type Access,
+  type AccessEnvironment,
+  findAccess,
+  findAddress,
+} from "../credentials/find.ts";
 import { nearestName } from "../text/nearest.ts";
 import { accountFingerprint } from "./account.ts";
 
@@ -37,6 +42,8 @@ export interface ModelRequest {
   apis: readonly string[];
   /** Caps the window, tokens. */
   contextTokens?: number | undefined;
+  /** "client": who asks signs in, so that no key of the gateway's is needed. Absent: by its own. */
+  key?: "client" | undefined;
 }
 
 export const OFFLINE_MODEL = "offline/offline";
@@ -57,7 +64,7 @@ const REPLY_SHARE = 0.16;
 
 /** Throws CONFIG_INVALID with one sentence that names what is known. */
 export function resolveModel(request: ModelRequest): ResolvedModel {
-  const { name, models, environment, apis, contextTokens } = request;
+  const { name, models, apis, contextTokens } = request;
   const slash = name.indexOf("/");
   const providerId = name.slice(0, slash);
   const modelId = name.slice(slash + 1);
@@ -80,7 +87,7 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       `Model "${name}" speaks "${api}", for which this Clew has no driver; it has: ${apis.join(", ")}.`,
     );
   const { apiKey, ...reached }: Access =
-    api === LOCAL_API ? NOWHERE : findAccess(providerId, configured, environment);
+    api === LOCAL_API ? NOWHERE : accessOf(providerId, configured, request);
   const { baseUrl, ...access } = reached;
   const endpoint = endpointOf(baseUrl, apiKey, configured);
   const profile = findProfile({ providerId, modelId, api, listed, endpoint });
@@ -111,6 +118,18 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
       idleTimeoutMs: configured.timeoutSeconds * 1000,
     }),
   };
+}
+
+/** An address that nobody knows is told with what else is missing. */
+function accessOf(
+  providerId: string,
+  configured: ProviderConfig | undefined,
+  { environment, key }: Pick<ModelRequest, "environment" | "key">,
+): Access {
+  const baseUrl = key === "client" ? findAddress(providerId, configured, environment) : undefined;
+  return baseUrl === undefined
+    ? findAccess(providerId, configured, environment)
+    : { baseUrl, from: "its client's key" };
 }
 
 /** How much a model reads and says at once, as far as calls of it go, in tokens. */

@@ -215,7 +215,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       const isStopped = result.outcome === "aborted" && !signal.aborted;
       if (isStopped) noteFate(turns, key, turn.entryId, "ended");
       if (result.outcome !== "known") turn.audience.finish(result);
-      else if (refused !== undefined) turn.audience.fail(refused);
+      else if (refused !== undefined) turn.audience.fail(refused, "invalid_request");
       else if (told !== undefined) tellAgain(turns, turn, key, told);
     })
     .catch((error: unknown) => {

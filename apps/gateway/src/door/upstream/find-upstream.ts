@@ -23,8 +23,11 @@ export interface UpstreamAsked {
   agentModel: string;
   /** True: the client names an agent in place of a model, so the agent's model answers. */
   asksAgent: boolean;
-  /** Throws CONFIG_INVALID for a name that means nothing. */
-  named: (name: string) => ResolvedModel;
+  /**
+   * "client": by the key of who asks. Throws CONFIG_INVALID for a name that means nothing, or a
+   * model that cannot be signed in to.
+   */
+  named: (name: string, key?: "client") => ResolvedModel;
 }
 
 /** Where a wire is spoken by whoever made it. */
@@ -41,6 +44,21 @@ export const UNSET: UpstreamConfig = { models: {} };
 export function findUpstream(asked: UpstreamAsked): Upstream | { problem: string } {
   const { api, config } = asked;
   const settings = config.door.upstreams[api] ?? UNSET;
+  return settings.key === "client"
+    ? findWith({ ...asked, named: bySigningIn(asked) }, settings)
+    : findWith(asked, settings);
+}
+
+/** A key of the client's is for its own wire: another server is asked by the gateway's. */
+function bySigningIn({ api, named }: UpstreamAsked): UpstreamAsked["named"] {
+  return (name) => {
+    const theirs = named(name, "client");
+    return speaks(theirs, api) ? theirs : named(name);
+  };
+}
+
+function findWith(asked: UpstreamAsked, settings: UpstreamConfig): Upstream | { problem: string } {
+  const { api } = asked;
   const elsewhere = modelElsewhere(asked, settings) ?? agentsModel(asked);
   if (elsewhere !== undefined) return placed(elsewhere, asked.api, settings);
   const providers = settings.provider === undefined ? usualProviders(asked) : [settings.provider];

@@ -68,7 +68,7 @@ function mistakenUpstream(
       },
     ];
   }
-  const named = (name: string) => resolveModel({ ...request, name });
+  const named = (name: string, key?: "client") => resolveModel({ ...request, name, key });
   const { model: agentModel } = agentSettings(config, environment.home, doorAgent(config));
   const settings = [
     ...Object.entries(models).map(([name, target]) => ({

@@ -21,7 +21,7 @@ export function upstreamFor(
   return findUpstream({
     ...{ api, model, config, asksAgent: asked !== undefined },
     agentModel: agentSettings(config, home, asked ?? doorAgent(config)).model,
-    named: (name) => host.namedModel(name),
+    named: (name, key) => (key === "client" ? host.modelForClient(name) : host.namedModel(name)),
   });
 }
 
