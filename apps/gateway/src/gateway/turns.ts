@@ -203,6 +203,7 @@ function runTurn(
     client,
     isWatched = onEvent !== undefined,
     saidMeanwhile,
+    afterTurn,
     told = kind ?? "user",
   }: TurnAsked,
   askedIn: (conversation: Conversation) => Promise<Asked | undefined> | Asked | undefined,
@@ -261,7 +262,9 @@ function runTurn(
           children.cancelBelow(key);
         return result;
       });
-    return streamedTurn(parts.streams, streamed, run);
+    return streamedTurn(parts.streams, streamed, run).finally(async () => {
+      if (parts.mayAct()) await afterTurn?.(conversation);
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import type { UserBlock } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { WhenBusy } from "../config/when-busy.ts";
 import type { TurnClient } from "../host/turn-client.ts";
+import type { Conversation } from "../sessions/conversations.ts";
 
 export interface SendRequest {
   /** Short name or canonical key. */
@@ -25,6 +26,8 @@ export interface SendRequest {
   idempotencyKey?: string | undefined;
   /** What is said when its turn has come. Absent: `content`, behind what is there. */
   atItsTurn?: ((branch: readonly TranscriptEntry[]) => SaidAtTurn) | undefined;
+  /** What is done once its turn is over, before the next one. Throws nothing. Absent: nothing. */
+  afterTurn?: ((conversation: Conversation) => Promise<void>) | undefined;
 }
 
 export type SaidAtTurn =

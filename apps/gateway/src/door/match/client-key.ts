@@ -12,6 +12,8 @@ export interface ClientKey {
   parent?: string;
   /** What a conversation shares with its subagents; no key. Absent: nothing is told. */
   family?: string;
+  /** The reply that it goes on from, of which its model server has the history. Absent: none. */
+  behind?: string;
   /** True: the client says that it compacts its history. */
   compacts: boolean;
 }
@@ -24,7 +26,13 @@ export function clientKeyOf(headers: Headers, body: JsonObject): ClientKey {
   const compacts =
     headers["x-interaction-type"] === "conversation-compaction" ||
     kindOfTurn(headers, body) === "compaction";
-  return { ...keysOf(headers, body), ...(family && { family }), compacts };
+  const { previous_response_id: behind } = body;
+  return {
+    ...keysOf(headers, body),
+    ...(family && { family }),
+    ...(typeof behind === "string" && behind !== "" && { behind: keptReply(behind) }),
+    compacts,
+  };
 }
 
 function keysOf(headers: Headers, body: JsonObject): { key?: string; parent?: string } {
@@ -42,6 +50,9 @@ function keysOf(headers: Headers, body: JsonObject): { key?: string; parent?: st
     named("opencode", headers["x-parent-session-id"]),
   );
 }
+
+/** By what a reply is remembered whose history its model server has. */
+export const keptReply = (id: string): string => contentHash(`reply ${id}`);
 
 const pair = (key: string | undefined, parent?: string) =>
   key === undefined ? {} : { key, ...(parent !== undefined && parent !== key && { parent }) };

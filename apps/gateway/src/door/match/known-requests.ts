@@ -3,7 +3,8 @@ import { type AskedSummary, askedWith, repliedSummary } from "./asked-summary.ts
 import { type Branch, branchesBehind, branchesReplied } from "./branches.ts";
 import { callKeys, isSure, keyOfOlder } from "./call-key.ts";
 import { beginsAlike } from "./head.ts";
-import { isSaid, tokenOfOlder, tokensOfReply } from "./sketch.ts";
+import { tokenOfOlder, tokensOfReply } from "./sketch.ts";
+import { ToldReplies } from "./told-replies.ts";
 import type { WordMark } from "./word-marks.ts";
 
 /** How a request stands to its session: only a turn moves it on. */
@@ -41,6 +42,8 @@ export interface RequestEvent {
   results: readonly (readonly [call: string, hash: string])[];
   /** True: written before anything of it was stored, and once more when it was. */
   opening?: true;
+  /** True: its client brings only what is new, and the list has the rest. Absent: it brings all. */
+  part?: true;
 }
 
 /** Written when its reply has ended, or was given up. */
@@ -66,6 +69,8 @@ export interface ReplyEvent {
   mark?: WordMark;
   /** What a later history may begin with in place of this one, in words. Absent: nothing. */
   summaries?: readonly string[];
+  /** By what its client goes on from it alone. Absent: it cannot. */
+  id?: string;
 }
 
 export type DoorEvent = RequestEvent | ReplyEvent;
@@ -94,6 +99,8 @@ export interface KnownEnd {
   left: boolean;
   /** True: nobody knows whether it is stored. Absent: it is. */
   opening?: true;
+  /** True: it was not the beginning of its conversation. Absent: it was all of it. */
+  part?: true;
 }
 
 export interface KnownSession {
@@ -145,8 +152,6 @@ const FIRST_ENDS = 8;
 const MOST_ENDS = 256;
 const MOST_CALLS = 4_096;
 
-const NOBODY: ReadonlySet<string> = new Set();
-
 const isRewritten = (before: KnownSession, { head, kind }: RequestEvent): boolean =>
   kind !== "side" && head !== before.head && beginsAlike(head, before.head);
 
@@ -154,8 +159,6 @@ const isRewritten = (before: KnownSession, { head, kind }: RequestEvent): boolea
 interface Trail {
   ends: string[];
   calls: string[];
-  /** Tokens of what was said to it. */
-  told: Set<string>;
 }
 
 export class KnownRequests {
@@ -165,8 +168,7 @@ export class KnownRequests {
   readonly #ends = new Map<string, KnownEnd[]>();
   /** By key: small servers give the same ids to everybody, and clients copy histories. */
   readonly #calls = new Map<string, KnownCall[]>();
-  /** Who was told a reply here, by its token: what a client brings may be its example. */
-  readonly #told = new Map<string, Set<string>>();
+  readonly #told = new ToldReplies();
 
   session(id: string): KnownSession | undefined {
     return this.#sessions.get(id);
@@ -181,6 +183,11 @@ export class KnownRequests {
     return this.#sessions.get(this.#keys.get(key) ?? "");
   }
 
+  /** By what goes on from a reply whose model server has the history. */
+  sessionOfReply(id: string): string | undefined {
+    return this.#told.sessionOf(id);
+  }
+
   endsAt(end: string): readonly KnownEnd[] {
     return this.#ends.get(end) ?? [];
   }
@@ -193,7 +200,7 @@ export class KnownRequests {
 
   /** Sessions that were told this reply, though it may have been taken back since. */
   toldReply(token: string): ReadonlySet<string> {
-    return this.#told.get(token) ?? NOBODY;
+    return this.#told.sessions(token);
   }
 
   call(session: string, key: string): KnownCall | undefined {
@@ -229,8 +236,8 @@ export class KnownRequests {
   forget(id: string): void {
     const { key } = this.#sessions.get(id) ?? {};
     if (key !== undefined) this.#keys.delete(key);
-    const { ends, calls, told } = this.#trail(id);
-    for (const token of told) this.#forgetTold(id, token);
+    const { ends, calls } = this.#trail(id);
+    this.#told.forget(id);
     for (const end of ends) this.#forgetEnd(id, end);
     for (const call of calls) this.#forgetCall(id, call);
     this.#trails.delete(id);
@@ -273,6 +280,7 @@ export class KnownRequests {
       ...{ session: id, kind, tools, head, begun, replies: [] },
       ...{ answered: false, open: true, left: false },
       ...(event.opening && { opening: true }),
+      ...(event.part && { part: true }),
     };
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
@@ -301,9 +309,10 @@ export class KnownRequests {
     if (session === undefined) return;
     for (const hash of [event.end, event.behindFirst])
       if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
+    if (event.id !== undefined) this.#told.rememberId(id, event.id);
     const isTip = kind === "turn" && session.branches.some(({ tip }) => tip === event.end);
     const tokens = tokensOfReply(event);
-    if (isTip) for (const token of tokens) this.#rememberTold(id, token);
+    if (isTip) for (const token of tokens) this.#told.remember(id, token);
     this.#sessions.set(id, {
       ...session,
       ...(isTip && { branches: branchesReplied(session.branches, event.end, tokens) }),
@@ -330,7 +339,7 @@ export class KnownRequests {
   }
 
   #trail(id: string): Trail {
-    const trail = this.#trails.get(id) ?? { ends: [], calls: [], told: new Set() };
+    const trail = this.#trails.get(id) ?? { ends: [], calls: [] };
     this.#trails.set(id, trail);
     return trail;
   }
@@ -357,19 +366,6 @@ export class KnownRequests {
     const left = (this.#ends.get(hash) ?? []).filter(({ session }) => session !== id);
     if (left.length > 0) this.#ends.set(hash, left);
     else this.#ends.delete(hash);
-  }
-
-  #rememberTold(id: string, token: string): void {
-    if (!isSaid(token)) return;
-    const told = this.#told.get(token) ?? new Set();
-    this.#told.set(token, told.add(id));
-    this.#trail(id).told.add(token);
-  }
-
-  #forgetTold(id: string, token: string): void {
-    const told = this.#told.get(token);
-    told?.delete(id);
-    if (told?.size === 0) this.#told.delete(token);
   }
 
   #rememberCall(id: string, call: string, { answer, brought }: Omit<KnownCall, "session">): void {

@@ -26,6 +26,7 @@ export function fitOfReply(
   // Where no model has spoken yet, another conversation may have begun alike, unless this one was
   // left, or has no answer, and is asked just so again.
   if (said.length === 0) {
+    if (end.part) return { fit: "none", replied: 0 };
     if (end.begun) return { fit: "sure", replied: 0 };
     const isCut = (isGivenUp || end.left) && isLike(request, end);
     const isAsked = following.every(({ speaker }) => speaker === "person" || speaker === "system");
@@ -36,7 +37,8 @@ export function fitOfReply(
     return { fit: "sure", replied: said.length };
   if (end.replies.some((reply) => isBehindBroken(following.slice(said.length), reply, end)))
     return { fit: "sure", replied: 0 };
-  return { fit: isGivenUp && isLike(request, end) ? "open" : "none", replied: 0 };
+  const mayBe = isGivenUp && !end.part && isLike(request, end);
+  return { fit: mayBe ? "open" : "none", replied: 0 };
 }
 
 /** Of replies that broke off and were run, so many may stand before the one that came. */

@@ -180,6 +180,12 @@ function tokenOf(
   return speaker === "model" && text.trim() !== "" ? saidToken(text) : hash;
 }
 
+/** The message as an answer to these calls, which stand in no message before it. */
+export const answering = (
+  message: SketchedMessage,
+  answerKeys: readonly string[],
+): SketchedMessage => ({ ...message, answerKeys, token: `${ANSWERS}${answerKeys[0]}` });
+
 /** The tokens that a reply will be found by. */
 export const tokensOfReply = ({
   said,
@@ -195,6 +201,10 @@ export function tokenOfOlder(token: string, keys: readonly string[]): string {
   const start = [CALLS, ANSWERS].find((each) => token.startsWith(each));
   return start === undefined ? token : `${start}${keyOfOlder(token.slice(start.length), keys)}`;
 }
+
+/** The key of the call that the token tells; undefined: it tells something else. */
+export const callOfToken = (token: string): string | undefined =>
+  token.startsWith(CALLS) ? token.slice(CALLS.length) : undefined;
 
 /** True: it is said or called once, unless a server repeats itself. */
 export const tellsAlone = (token: string): boolean =>

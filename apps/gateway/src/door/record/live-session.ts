@@ -222,6 +222,13 @@ export class LiveSession implements BesideReplies {
     if (from >= 0) await takeBackBehind(this.#conversation, from, "client");
   }
 
+  /** What was stored by a turn of Clew's own is met, too. */
+  catchUp(): void {
+    const branch = this.#conversation.session.branch();
+    const from = branch.findLastIndex(({ id }) => this.#entries.has(id)) + 1;
+    for (const entry of branch.slice(from)) this.#meet(entry);
+  }
+
   /** Before anything is stored of a new session, so that it is found again whatever happens. */
   async begin(event: RequestEvent, notes: SessionNotes): Promise<void> {
     if (this.#isBegun) return;

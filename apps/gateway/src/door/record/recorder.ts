@@ -10,7 +10,7 @@ import type { DoorJournals } from "../../storage/door-journals.ts";
 import type { Tracer } from "../../tracing/tracer.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
-import { readJournal, type SessionNotes } from "../memory/journal-lines.ts";
+import { type JournalLine, readJournal, type SessionNotes } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
@@ -45,6 +45,15 @@ export interface Recorder {
   follow(turn: DoorTurn): (event: StreamEvent) => void;
   /** A request that was not told yet is stored before it. */
   reply(turn: DoorTurn, ended: EndedTurn): void;
+  /**
+   * Of a turn in a session of Clew's, which it stored itself, what its client will be recognised
+   * by; for whoever has the session's turn.
+   */
+  note(
+    conversation: Conversation,
+    lines: readonly Omit<JournalLine, "leafId" | "notes">[],
+    notes: SessionNotes,
+  ): Promise<void>;
   /**
    * Where something could not be stored, no more is known of its session than its journal tells, so
    * that its client's next request is heard as bringing it. `isBusy`: a session that is answered.
@@ -277,6 +286,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
       const call = begun.get(turn);
       if (call !== undefined) void done.then(() => costs.lose(call));
     },
+    note: (conversation, lines, notes) =>
+      sessions.inTurn(conversation, async (live) => {
+        live.catchUp();
+        for (const line of lines) await live.write({ ...line, notes }, performance.now());
+      }),
     caughtUp: sessions.caughtUp,
     async forgetUnstored(memory, isBusy) {
       for (const key of unstored.doubted()) {

@@ -16,6 +16,8 @@ export interface SessionWork {
     work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
     onFailed?: (why: string) => void,
   ): Promise<Result | undefined>;
+  /** The same for whoever has the session's turn already. */
+  inTurn(conversation: Conversation, work: (live: LiveSession) => Promise<void>): Promise<void>;
   /** Ends with the newest work of a session; undefined: there is none. */
   pending(key: string): Promise<unknown> | undefined;
   /** How much is under way or waits, by the keys of sessions. */
@@ -83,6 +85,11 @@ export function createSessionWork({
       void done.finally(() => pending.get(key) === done && pending.delete(key));
       return done;
     },
+    inTurn: (conversation, work) =>
+      run(conversation, (_conversation, live) => work(live)).catch((error: unknown) => {
+        const { sessionKey } = conversation.session.session;
+        log.warn(`session ${sessionKey}: the door did not note a turn: ${messageOf(error)}`);
+      }),
     pending: (key) => pending.get(key),
     counts: () => counts,
     async caughtUp(key) {

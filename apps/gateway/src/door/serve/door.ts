@@ -73,7 +73,8 @@ export function createDoor(given: DoorOptions): Door {
     lookUp: createLookUp(given.conversations, host.config.door.recallTools),
   };
   const { door } = host.config;
-  const inSession = createSessionAnswers(parts);
+  const follows = (key: string) => given.isHere() && key.startsWith(`agent:${agentId}:`);
+  const inSession = createSessionAnswers({ ...parts, follows });
   const upstreamOf = (wire: DoorWire, model: string) => upstreamFor(parts, wire.api, model);
   const running = new Map<Promise<void>, DoorOutlet>();
   const guarded: Guarded = (visit, outlet, work) => {
@@ -116,7 +117,8 @@ export function createDoor(given: DoorOptions): Door {
           logRefusal(log, { ...call, model: call.request.model }, refused);
           return answerWith(outlet, refused);
         }
-        return answerTransparently(parts, { call, upstream, outlet });
+        const { goOnWithout } = inSession;
+        return answerTransparently({ ...parts, goOnWithout }, { call, upstream, outlet });
       }),
     pass: (visit, outlet) =>
       guarded(visit, outlet, async () => {

@@ -16,6 +16,7 @@ import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createAnswering } from "./answering.ts";
 import { type Attendance, createAttendance } from "./attendance.ts";
 import { createAudience } from "./audience.ts";
+import { createNamedTurn, lookAtNamed, type NamedTurn, type NamedTurnParts } from "./named-turn.ts";
 import { contentOf, type NewestTurn, newestTurn } from "./newest-turn.ts";
 import { createOpenTurn, type OpenTurn } from "./open-turn.ts";
 import { type AnswerFate, planRepeat, type RepeatPlan } from "./plan-repeat.ts";
@@ -25,13 +26,16 @@ import { createTurnClock } from "./turn-clock.ts";
 import { isUnexpected, thrownAnswer } from "./turn-errors.ts";
 import { planUnknownResult } from "./unknown-result.ts";
 
-export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" | "newId">;
+export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" | "newId"> &
+  NamedTurnParts;
 
 export interface SessionAnswers {
   /** Canonical; undefined: the request names nothing that there can be. */
   keyOf(call: DoorCall): string | undefined;
   /** Answers a request; those of one turn follow each other. */
   answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
+  /** Its client goes on without naming the session: a turn that waits for its results ends. */
+  goOnWithout(key: string): void;
   /** The gateway stops: all turns end, and their clients are told. */
   endAll(): void;
 }
@@ -40,6 +44,7 @@ export interface SessionAnswers {
 interface Running {
   asked: NewestTurn;
   turn: OpenTurn;
+  named: NamedTurn;
   attendance: Attendance;
   /** Whoever waited has left, and may be back. */
   readonly isLeft: boolean;
@@ -69,6 +74,7 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
   const answer: SessionAnswers["answer"] = async (call, outlet) => {
     const planned = planSession(call, names);
     if ("refused" in planned) return refuse(parts, { call, outlet }, planned.refused);
+    if (parts.follows(planned.key)) await lookAtNamed(parts, call);
     const newest = newestTurn(call.wire, call.request);
     if (newest.results.length === 0 && newest.said.length === 0)
       return refuse(parts, { call, outlet }, call.wire.error(400, NOTHING_NEW), planned.key);
@@ -95,6 +101,11 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
     keyOf(call) {
       const planned = planSession(call, names);
       return "refused" in planned ? undefined : planned.key;
+    },
+    goOnWithout(key) {
+      const waiting = turns.waiting.get(key);
+      waiting?.named.left();
+      waiting?.abort("The client went on without naming the session.");
     },
     endAll() {
       for (const running of turns.running.values())
@@ -157,12 +168,14 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
     ownTools: door.session.agentTools ? "all" : door.recallTools ? "recall" : "none",
     onWaiting(waits) {
       clock.turnTo(waits ? "waiting" : "running");
+      if (waits) named.answered();
       if (waits) turns.waiting.set(key, running);
       else if (turns.waiting.get(key) === running) turns.waiting.delete(key);
     },
   });
+  const named = createNamedTurn(parts, { key, isClients: turn.isClients });
   const running: Running = {
-    ...{ asked: newest, turn, attendance, abort },
+    ...{ asked: newest, turn, named, attendance, abort },
     get isLeft() {
       return attendance.isLeft;
     },
@@ -176,7 +189,9 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       turn.entryId = event.entryId;
       beginFate(turns, key, event.entryId);
       turn.audience.begin(idOf(turn, key));
+      named.asked(call, event.entryId);
     }
+    named.heard(event);
     if (event.type === "message" && event.message.role === "assistant")
       turn.hasCalled(event.message.content.filter((block) => block.type === "toolCall"));
     turn.audience.tell(event);
@@ -210,7 +225,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   turns.running.set(key, [...(turns.running.get(key) ?? []), running]);
   const attending = attend(parts, running, request);
   parts.sessions
-    .send({ key, content, signal, onEvent, client, isWatched, atItsTurn })
+    .send({ key, content, signal, onEvent, client, isWatched, atItsTurn, afterTurn: named.over })
     .then((result) => {
       const isStopped = result.outcome === "aborted" && !signal.aborted;
       if (isStopped) noteFate(turns, key, turn.entryId, "ended");
@@ -317,6 +332,7 @@ async function goOn(
   request: Request,
 ): Promise<void> {
   const { turn } = running;
+  running.named.asked(request.call);
   turn.answers++;
   const noted = notedOf(fates, request.planned.key, turn.entryId);
   if (noted !== undefined) noted.answers = turn.answers;

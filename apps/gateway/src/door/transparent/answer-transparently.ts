@@ -31,6 +31,7 @@ export async function answerTransparently(
   await parts.recorder.forgetUnstored(parts.memory, (key) => parts.underWay.busy().has(key));
   const met = await meetExisting(parts, { call, upstream });
   const isTurn = !isBeside(met);
+  if (isTurn) parts.goOnWithout(met.key);
   const asked = { key: met.key, bytes: call.bytes.length, isTurn, gone: outlet.gone };
   const underWay = placeFor(parts, asked, { met, outlet });
   if (underWay === undefined) return;

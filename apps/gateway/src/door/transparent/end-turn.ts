@@ -2,7 +2,6 @@
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { withCost } from "../../costs/cost.ts";
-import { endOf } from "../match/plan-ingest.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Recalled } from "../recall/answer-with-recall.ts";
 import { usageOfAll } from "../recall/usage-of-all.ts";
@@ -56,7 +55,7 @@ export function endTurn(
   );
   const usage = usageOfAll([first!, ...others]);
   const message = { ...reply.message, ...(usage !== undefined && { usage }) };
-  const event = replyEventOf(turn, { ...reply, message }, endOf(turn.sketch));
+  const event = replyEventOf(turn, { ...reply, message }, endOf(turn.event));
   memory.learn(event);
   if (shown !== undefined && turn.match.kind === "turn")
     memory.note(
@@ -76,6 +75,11 @@ export function endTurn(
     durationMs: performance.now() - turn.began,
   });
 }
+
+const endOf = ({ end, behindFirst }: DoorTurn["event"]) => ({
+  end,
+  ...(behindFirst !== undefined && { behindFirst }),
+});
 
 const whyGone = ({ gone }: DoorTurn): ModelError => ({
   kind: "aborted",

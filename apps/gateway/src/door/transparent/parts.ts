@@ -10,4 +10,6 @@ export interface TransparentParts extends DoorParts {
   memory: DoorMemory;
   recorder: Recorder;
   lookUp: LookUp;
+  /** The session's client goes on by all that was said: nobody brings what is waited for there. */
+  goOnWithout(key: string): void;
 }

@@ -1,5 +1,6 @@
 // Says of a reply what the next request will be recognised by.
 import type { AssistantBlock } from "@clew/plugin-sdk/core";
+import { keptReply } from "../match/client-key.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { replyMarks } from "../match/reply-marks.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
@@ -15,6 +16,7 @@ export function replyEventOf(
   { message, error, madeUpIds }: PeekedReply,
   ends: Pick<ReplyEvent, "end" | "behindFirst">,
 ): ReplyEvent {
+  const { responseId } = message;
   const blocks: readonly AssistantBlock[] = error === undefined ? message.content : [];
   const calls = blocks.filter((block) => block.type === "toolCall");
   const texts = blocks.flatMap((block) =>
@@ -25,6 +27,7 @@ export function replyEventOf(
   return {
     ...{ type: "reply", session: key, kind: match.kind, ...ends },
     whole: error === undefined,
+    ...(isItems && error === undefined && responseId && { id: keptReply(responseId) }),
     ...replyMarks(match, {
       calls: calls.map(({ id }) => id).filter((id) => madeUpIds?.(id) !== true),
       forms: calls.map(({ name, arguments: given }) => formOf(name, given)),

@@ -7,7 +7,8 @@ import { headersByName } from "../../passing/raw-headers.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { clientKeyOf } from "../match/client-key.ts";
-import type { RequestEvent } from "../match/known-requests.ts";
+import type { KnownRequests, RequestEvent } from "../match/known-requests.ts";
+import { requestBehind } from "../match/part-request.ts";
 import { type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
 import { type Match, planMatch } from "../match/plan-match.ts";
 import { type RequestSketch, sketchRequest, sketchSteps } from "../match/sketch.ts";
@@ -62,13 +63,13 @@ export function meetTurn(
 ): MetTurn {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
-  const sketch = sketchRequest(call.wire, call.request, client);
-  const match = planMatch(known, sketch);
-  const plan = planIngest(known, match, sketch);
+  const sent = sketchRequest(call.wire, call.request, client);
+  const behind = requestBehind(known, sent);
+  const { sketch, match, plan } = behind ?? planWhole(known, sent);
   const key =
     match.session ??
     newDoorKey(doorAgent(host.config), agentOf(signsOf(call, match)), call.wire.api);
-  const event = requestEvent(known, key, { match, plan, request: sketch });
+  const event = behind?.event ?? requestEvent(known, key, { match, plan, request: sketch });
   return {
     turnId: randomUUID(),
     ...{ key, isNew: match.session === null, call, upstream, sketch, match, plan, event },
@@ -76,6 +77,11 @@ export function meetTurn(
     startedAt: new Date(),
     began: performance.now(),
   };
+}
+
+function planWhole(known: KnownRequests, sketch: RequestSketch) {
+  const match = planMatch(known, sketch);
+  return { sketch, match, plan: planIngest(known, match, sketch) };
 }
 
 /**
