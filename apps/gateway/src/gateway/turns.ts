@@ -94,6 +94,10 @@ async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult>
       entryId = undefined;
     }
     const said = request.atItsTurn?.(session.branch()) ?? prompt;
+    if ("goesOnFrom" in said) {
+      await session.append(said.results);
+      return sayAgain(session, said.goesOnFrom);
+    }
     if ("entryId" in said) entryId = said.entryId;
     if (entryId !== undefined || "entryId" in said) return undefined;
     if ("keep" in said && said.keep !== undefined)

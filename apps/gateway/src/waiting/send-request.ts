@@ -1,7 +1,7 @@
 // What somebody says in a session, and how.
 import type { TurnEvent, TurnRequest } from "@clew/engine-core";
 import type { UserBlock } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { WhenBusy } from "../config/when-busy.ts";
 import type { TurnClient } from "../host/turn-client.ts";
 import type { Conversation } from "../sessions/conversations.ts";
@@ -37,4 +37,6 @@ export type SaidAtTurn =
       keep?: number;
     }
   /** Nothing: this entry says it already, or has come before what it was to follow. */
-  | { entryId: string };
+  | { entryId: string }
+  /** Nothing: the turn that this entry began goes on behind these. */
+  | { goesOnFrom: string; results: readonly NewTranscriptEntry[] };

@@ -19,6 +19,7 @@ import { createAudience } from "./audience.ts";
 import { createNamedTurn, lookAtNamed, type NamedTurn, type NamedTurnParts } from "./named-turn.ts";
 import { contentOf, type NewestTurn, newestTurn } from "./newest-turn.ts";
 import { createOpenTurn, type OpenTurn } from "./open-turn.ts";
+import { planBrought } from "./plan-brought.ts";
 import { type AnswerFate, planRepeat, type RepeatPlan } from "./plan-repeat.ts";
 import { noSuchReply, notTheNewest, type PlannedSession, planSession } from "./plan-session.ts";
 import { replyId } from "./reply-id.ts";
@@ -217,7 +218,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       case "on":
         return { content: ASKED_AGAIN, keep: plan.keep };
       default:
-        return { content };
+        return planBrought(branch, newest) ?? { content };
     }
   };
   const content = contentOf(newest);

@@ -2,6 +2,7 @@
 import type { TurnEvent } from "@clew/engine-core";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "@clew/plugin-sdk/core";
 import { stepsInSlices } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { headersByName } from "../../passing/raw-headers.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
 import { takeBackBehind } from "../../sessions/undo-turn.ts";
@@ -49,7 +50,7 @@ export function createNamedTurn(
   { memory, recorder, follows }: NamedTurnParts,
   { key, isClients }: { key: string; isClients: (call: ToolCallBlock) => boolean },
 ): NamedTurn {
-  const lines: Omit<JournalLine, "leafId" | "notes">[] = [];
+  const lines: ((branch: readonly TranscriptEntry[]) => NotedLine)[] = [];
   let open: { call: DoorCall; request: PartRequest; entryId: string | undefined } | undefined;
   let replies: Heard<AssistantMessage>[] = [];
   let results: Heard<ToolResultMessage>[] = [];
@@ -62,10 +63,14 @@ export function createNamedTurn(
     const event = replyTo(request, { api: call.wire.api, replies, isClients });
     memory.learn(event);
     const ids = replies.map((reply) => reply.entryId);
+    const heard = results;
     newest = ids.at(-1);
     lines.push(
-      { event: request.event, stored: storedOf(request, { entryId, results }) },
-      { event, stored: storedReply(event, ids) },
+      (branch) => {
+        const given = heard.length > 0 ? heard : resultsIn(branch);
+        return { event: request.event, stored: storedOf(request, { entryId, results: given }) };
+      },
+      () => ({ event, stored: storedReply(event, ids) }),
     );
   };
   return {
@@ -90,10 +95,22 @@ export function createNamedTurn(
       answered();
       if (isLeft) await keepTo(conversation, newest);
       if (lines.length === 0) return;
-      await recorder.note(conversation, lines.splice(0), memory.notesOf(key));
+      const branch = conversation.session.branch();
+      const noted = lines.splice(0).map((lineOf) => lineOf(branch));
+      await recorder.note(conversation, noted, memory.notesOf(key));
     },
   };
 }
+
+type NotedLine = Omit<JournalLine, "leafId" | "notes">;
+
+/** Results may have been stored before the turn went on. */
+const resultsIn = (branch: readonly TranscriptEntry[]): Heard<ToolResultMessage>[] =>
+  branch.flatMap((entry) =>
+    entry.type === "message" && entry.message.role === "toolResult"
+      ? [{ entryId: entry.id, message: entry.message }]
+      : [],
+  );
 
 interface Heard<Message> {
   entryId: string;
@@ -157,8 +174,10 @@ function storedOf(
 ): StoredMessage[] {
   const all = results.map((result) => result.entryId);
   const entriesOf = ({ speaker, answers }: SketchedMessage): string[] => {
-    const own = results.filter(({ message }) => answers.includes(message.toolCallId));
-    if (speaker === "tools" && own.length > 0) return own.map((result) => result.entryId);
+    const own = answers.flatMap(
+      (id) => results.findLast(({ message }) => message.toolCallId === id)?.entryId ?? [],
+    );
+    if (speaker === "tools" && own.length > 0) return own;
     return entryId === undefined ? all.slice(-1) : [entryId];
   };
   return plan.fresh.flatMap((index) => {

@@ -102,14 +102,15 @@ export function createOpenTurn(options: OpenTurnOptions): OpenTurn {
 }
 
 /** By id; where the wire has none, the first of that name. */
-const answeredBy = (
+export const answeredBy = (
   { toolCallId: id, toolName: name }: ToolResultMessage,
   calls: readonly ToolCallBlock[],
 ): ToolCallBlock | undefined =>
   id === "" ? calls.find((call) => call.name === name) : calls.find((call) => call.id === id);
 
-function outcomesOf(
-  { results, said }: NewestTurn,
+/** Of each call, with what is said beside the results. */
+export function outcomesOf(
+  { results, said }: Pick<NewestTurn, "results" | "said">,
   calls: readonly ToolCallBlock[],
 ): Map<string, ToolOutcome> {
   const outcomes = new Map<string, ToolOutcome>();
