@@ -61,12 +61,22 @@ async function begin(api: DoorApi, { streaming = false, name = "work" } = {}) {
     async branch() {
       await door.gateway.door.settled();
       expect([...sessions]).toHaveLength(1);
-      const lines = await saidIn(door, session!);
-      return lines.map((line) => line.replace(/^assistant: Reply \d+ to (.*), of .*$/, "to $1"));
+      return toldIn(await saidIn(door, session!));
     },
-    upstream,
+    /** Of a client that never heard of it. */
+    async elsewhere(words: string) {
+      const { answer } = await ask(door, api, [person(words)], {
+        ...{ model: "model", streaming, tools: ["read"], head: ["You are an agent."] },
+      });
+      const other = answer.headers.get("x-clew-session")!;
+      await door.gateway.door.settled();
+      return { mine: session, session: other, said: toldIn(await saidIn(door, other)) };
+    },
   };
 }
+
+const toldIn = (lines: readonly string[]) =>
+  lines.map((line) => line.replace(/^assistant: Reply \d+ to (.*), of .*$/, "to $1"));
 
 const wordsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => `question ${index + 1}`);
@@ -130,5 +140,16 @@ describe.each(DOOR_APIS)("by %s, a session that is named now and then", (api) =>
       ...["user: question 1", "to question 1", "user: use a tool", "assistant: "],
       ...["toolResult: found", "to a result", "user: question 2", "to question 2"],
     ]);
+  });
+
+  it("is not the one of who begins another conversation with the same words", async () => {
+    const { says, elsewhere, branch } = await begin(api);
+    await says("question 1", "all");
+    await says("question 2", "part");
+    const other = await elsewhere("question 2");
+    await says("question 3", "all");
+    expect(await branch()).toHaveLength(6);
+    expect(other.session).not.toBe(other.mine);
+    expect(other.said).toEqual(["user: question 2", "to question 2"]);
   });
 });
