@@ -16,7 +16,7 @@ import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createAnswering } from "./answering.ts";
 import { type Attendance, createAttendance } from "./attendance.ts";
 import { createAudience } from "./audience.ts";
-import { createNamedTurn, lookAtNamed, type NamedTurn, type NamedTurnParts } from "./named-turn.ts";
+import { createNamedTurn, type NamedTurn, type NamedTurnParts } from "./named-turn.ts";
 import { contentOf, type NewestTurn, newestTurn } from "./newest-turn.ts";
 import { createOpenTurn, type OpenTurn } from "./open-turn.ts";
 import { planBrought } from "./plan-brought.ts";
@@ -75,7 +75,6 @@ export function createSessionAnswers(parts: SessionParts): SessionAnswers {
   const answer: SessionAnswers["answer"] = async (call, outlet) => {
     const planned = planSession(call, names);
     if ("refused" in planned) return refuse(parts, { call, outlet }, planned.refused);
-    if (parts.follows(planned.key)) await lookAtNamed(parts, call);
     const newest = newestTurn(call.wire, call.request);
     if (newest.results.length === 0 && newest.said.length === 0)
       return refuse(parts, { call, outlet }, call.wire.error(400, NOTHING_NEW), planned.key);
@@ -174,7 +173,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
       else if (turns.waiting.get(key) === running) turns.waiting.delete(key);
     },
   });
-  const named = createNamedTurn(parts, { key, isClients: turn.isClients });
+  const named = createNamedTurn(parts, { key, call, isClients: turn.isClients });
   const running: Running = {
     ...{ asked: newest, turn, named, attendance, abort },
     get isLeft() {

@@ -39,17 +39,24 @@ export interface NamedTurnParts {
   follows: (key: string) => boolean;
 }
 
-/** What was known before is known again, and each message of the request is looked at. */
-export async function lookAtNamed({ memory }: NamedTurnParts, call: DoorCall): Promise<void> {
-  // What cannot be read now costs nobody who names the session their answer.
-  await memory.ready().catch(() => {});
-  await stepsInSlices(sketchSteps(call.wire, call.request, keyOf(call)));
-}
-
+/** `call`: the first of its requests. */
 export function createNamedTurn(
   { memory, recorder, follows }: NamedTurnParts,
-  { key, isClients }: { key: string; isClients: (call: ToolCallBlock) => boolean },
+  { key, call: first, isClients }: NamedTurnOptions,
 ): NamedTurn {
+  const isFollowed = follows(key);
+  /** Until the memory is read. */
+  let later: (() => void)[] | undefined = isFollowed ? [] : undefined;
+  const ready = isFollowed ? lookAhead(memory, first) : Promise.resolve();
+  void ready.then(() => {
+    const told = later ?? [];
+    later = undefined;
+    for (const tell of told) tell();
+  });
+  const onceReady = (tell: () => void) => {
+    if (later === undefined) tell();
+    else later.push(tell);
+  };
   const lines: ((branch: readonly TranscriptEntry[]) => NotedLine)[] = [];
   let open: { call: DoorCall; request: PartRequest; entryId: string | undefined } | undefined;
   let replies: Heard<AssistantMessage>[] = [];
@@ -74,24 +81,29 @@ export function createNamedTurn(
     );
   };
   return {
-    answered,
+    answered: () => onceReady(answered),
     left() {
       isLeft = true;
     },
     asked(call, entryId) {
-      if (!follows(key)) return;
-      const sketch = sketchRequest(call.wire, call.request, keyOf(call));
-      open = { call, request: namedRequest(memory.known, key, sketch), entryId };
-      [replies, results] = [[], []];
-      memory.learn(open.request.event);
+      if (!isFollowed) return;
+      onceReady(() => {
+        const sketch = sketchRequest(call.wire, call.request, keyOf(call));
+        open = { call, request: namedRequest(memory.known, key, sketch), entryId };
+        [replies, results] = [[], []];
+        memory.learn(open.request.event);
+      });
     },
     heard(event) {
       if (event.type !== "message") return;
       const { entryId, message } = event;
-      if (message.role === "assistant") replies.push({ entryId, message });
-      else if (message.role === "toolResult") results.push({ entryId, message });
+      onceReady(() => {
+        if (message.role === "assistant") replies.push({ entryId, message });
+        else if (message.role === "toolResult") results.push({ entryId, message });
+      });
     },
     async over(conversation) {
+      await ready;
       answered();
       if (isLeft) await keepTo(conversation, newest);
       if (lines.length === 0) return;
@@ -111,6 +123,19 @@ const resultsIn = (branch: readonly TranscriptEntry[]): Heard<ToolResultMessage>
       ? [{ entryId: entry.id, message: entry.message }]
       : [],
   );
+
+interface NamedTurnOptions {
+  key: string;
+  call: DoorCall;
+  isClients: (call: ToolCallBlock) => boolean;
+}
+
+/** What was known before is known again, and each message of the request was looked at. */
+async function lookAhead(memory: DoorMemory, call: DoorCall): Promise<void> {
+  // What cannot be read now costs nobody who names the session their answer.
+  await memory.ready().catch(() => {});
+  await stepsInSlices(sketchSteps(call.wire, call.request, keyOf(call))).catch(() => {});
+}
 
 interface Heard<Message> {
   entryId: string;
