@@ -129,10 +129,11 @@ describe.each(DOOR_APIS)("by %s, a session that is named now and then", (api) =>
     ["all", "named"],
     ["all", "part"],
   ])("holds a call once that is made %s and answered %s", async (asking, answering) => {
-    const { send, says, branch } = await begin(api);
+    const { send, says, restart, branch } = await begin(api);
     await says("question 1", "all");
     const [call] = await says("use a tool", asking);
     await send(results({ id: call!.id, name: call!.name, text: "found" }), answering);
+    await restart();
     await says("question 2", "all");
     const lines = await branch();
     expect(lines.filter((line) => line.includes("found"))).toHaveLength(1);
