@@ -81,6 +81,7 @@ export type OwnCall = Pick<WalkedCall, "report" | "call" | "row">;
 export function planOwnCalls(calls: readonly OwnCall[], turns: readonly RecordedTurn[]): OwnCalls {
   const places = placesOfReplies(turns);
   const own = new Map<string, Map<number, string>>();
+  const atDoor = new Set<string>();
   const set = (promptEntryId: string, step: number, id: string) =>
     own.set(promptEntryId, (own.get(promptEntryId) ?? new Map()).set(step, id));
   for (const { report, call, row } of calls) {
@@ -88,11 +89,14 @@ export function planOwnCalls(calls: readonly OwnCall[], turns: readonly Recorded
     if (report.door !== undefined) {
       // There each request has a turn of its own, and results of tools have no prompt.
       const place = places.get(replyEntryId ?? "");
-      if (place !== undefined) set(place.promptEntryId, place.step, row.id);
+      if (place === undefined) continue;
+      set(place.promptEntryId, place.step, row.id);
+      atDoor.add(place.promptEntryId);
       continue;
     }
     if (promptEntryId === null) continue;
-    if (row.call === 1) own.delete(promptEntryId);
+    // What a client began with its whole history may go on by the session's name.
+    if (row.call === 1 && !atDoor.has(promptEntryId)) own.delete(promptEntryId);
     if (call.error === null || row.call === modelCalls.length)
       set(promptEntryId, own.get(promptEntryId)?.size ?? 0, row.id);
   }
