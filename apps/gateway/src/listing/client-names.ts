@@ -50,6 +50,8 @@ const AGENTS: Readonly<Record<string, Agent>> = {
   pi: { title: "pi", program: /^pi\b/, prompt: /operating inside pi\b/ },
 };
 
+const NAMES = Object.keys(AGENTS);
+
 const WIRES: Readonly<Record<DoorApi, { name: string; title: string }>> = {
   "openai-completions": { name: "chat", title: "Chat Completions" },
   "openai-responses": { name: "responses", title: "Responses" },
@@ -80,14 +82,16 @@ export interface ClientSigns {
 export function agentOf({ headers, key, prompts }: ClientSigns): string | undefined {
   const told = key?.split(":")[0] ?? "";
   if (Object.hasOwn(AGENTS, told)) return told;
-  const programs = [headers["user-agent"], headers.originator, headers["x-title"]].map(
-    (program) => program?.toLowerCase() ?? "",
-  );
-  const names = Object.keys(AGENTS);
   return (
-    names.find((name) => programs.some((program) => AGENTS[name]!.program.test(program))) ??
-    names.find((name) => prompts.some((prompt) => AGENTS[name]!.prompt.test(prompt)))
+    programOf([headers["user-agent"], headers.originator, headers["x-title"]]) ??
+    NAMES.find((name) => prompts.some((prompt) => AGENTS[name]!.prompt.test(prompt)))
   );
+}
+
+/** Pure. The same by what programs call themselves alone. */
+export function programOf(told: readonly (string | undefined)[]): string | undefined {
+  const programs = told.map((program) => program?.toLowerCase() ?? "");
+  return NAMES.find((name) => programs.some((program) => AGENTS[name]!.program.test(program)));
 }
 
 const RANDOM = 6;

@@ -75,7 +75,7 @@ describe("a list of sessions at the door", () => {
 
   it("names a conversation as its client had it named, and counts what was asked for that", async () => {
     const { send, list } = await startWorld();
-    const headers = { "x-session-id": "ses_1" };
+    const headers = { "x-session-id": "ses_1", "x-session-affinity": "ses_1" };
     const opencode = { api: CHAT, headers } as const;
     const side = await send({
       ...{ ...opencode, head: "You are a title generator.", reply: "Tide table mended" },

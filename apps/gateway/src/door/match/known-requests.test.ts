@@ -85,7 +85,7 @@ describe("the memory of the door", () => {
         request: writeRequest("openai-responses", history, {
           ...{ model: "m", head: ["Be brief."], tools: ["read"] },
         }),
-        headers: { "x-session-id": "one" },
+        headers: { "x-session-id": "ses_1", "x-session-affinity": "ses_1" },
       });
     const history = [model("Hello."), person("Fix it")];
     door.reply(send(person("Hi")), said("Hello."));
@@ -100,7 +100,7 @@ describe("the memory of the door", () => {
     const send = (...history: Said[]) =>
       door.request("openai-completions", {
         ...ask(...history),
-        headers: { "x-session-id": "one" },
+        headers: { "x-session-id": "ses_1", "x-session-affinity": "ses_1" },
       });
     const first = [person("Hi"), model("Done."), person("Go")];
     const second = [...first, model("Let me look."), person("And?")];
@@ -213,7 +213,7 @@ describe("the memory of the door", () => {
 
   it("holds no session for its own parent, also where an older journal does", () => {
     const door = new PlayedDoor();
-    const headers = { "x-session-id": "ses_1" };
+    const headers = { "x-session-id": "ses_1", "x-session-affinity": "ses_1" };
     const told = [person("Fix the parser."), model("It is fixed now, and all its tests pass.")];
     const first = door.request("openai-completions", { ...ask(told[0]!), headers });
     door.reply(first, said("It is fixed now, and all its tests pass."));

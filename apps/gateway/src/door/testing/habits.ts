@@ -105,6 +105,7 @@ const CODEX: Habits = {
   headers: (conversation, session, parent) => ({
     "session-id": session,
     "thread-id": conversation,
+    "x-codex-window-id": `${conversation}:0`,
     ...(parent && { "x-codex-parent-thread-id": parent }),
   }),
   body: (_conversation, session) => ({ prompt_cache_key: session }),
@@ -122,9 +123,10 @@ const OPENCODE: Habits = {
   name: "opencode",
   api: "openai-completions",
   headers: (conversation, _session, parent) => ({
-    "x-session-id": conversation,
-    "x-session-affinity": conversation,
-    ...(parent && { "x-parent-session-id": parent }),
+    "user-agent": "opencode/1.18.33 ai-sdk/provider-utils/4",
+    "x-session-id": `ses_${conversation}`,
+    "x-session-affinity": `ses_${conversation}`,
+    ...(parent && { "x-parent-session-id": `ses_${parent}` }),
   }),
   head: ["You are a coding agent."],
   tools: [...TOOLS, "task"],

@@ -38,6 +38,10 @@ export const PROGRAMS: readonly Habits[] = WIRES.flatMap((api) =>
       ...(["before", "behind"] as const).map((looksUp) => ({
         ...{ ...own, name: `a program that looks up ${how}, ${looksUp} the words`, looksUp },
       })),
+      ...["x-session-id", "thread-id"].map((header) => ({
+        ...{ ...own, name: `a program that sends one ${header} for all ${how}` },
+        headers: () => ({ "user-agent": "python-httpx/0.28", [header]: "workflow-1" }),
+      })),
       ...(tools.length > 0 ? [{ ...own, name: `a program that labels ${how}`, labels: true }] : []),
     ];
   }),

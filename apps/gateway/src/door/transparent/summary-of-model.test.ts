@@ -16,7 +16,7 @@ it.each(APIS)("a summary told as the model's words by %s is stored as a message"
   onTestFinished(upstream.close);
   const door = await startTestDoor(upstream);
   const client = new TestClient(api);
-  const headers = { "x-session-id": "ses_1" };
+  const headers = { "x-session-id": "ses_1", "x-session-affinity": "ses_1" };
   const play = (ask = client.ask(), reply = client.reply()) =>
     upstream.play(door.url, { ...ask, headers }, { reply, fault: undefined });
   client.say("Fix the parser.");

@@ -89,7 +89,7 @@ describe("a client that sends its whole history", () => {
     for (let round = 0; round < 4; round++) {
       const ask = client.ask();
       ask.request.body.stream = streaming;
-      const named = { ...ask, headers: { "session-id": "s1", "thread-id": "t1" } };
+      const named = { ...ask, headers: { "thread-id": "t1", "x-codex-window-id": "t1:0" } };
       const played = { reply: client.reply(), fault: undefined };
       sessions.add((await upstream.play(door.url, named, played)).session);
     }

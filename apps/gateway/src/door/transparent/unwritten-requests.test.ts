@@ -84,7 +84,7 @@ describe.each(DOOR_APIS)("by %s, what was stored and not yet written down", (api
     ]);
   });
 
-  it.each([{}, { "x-session-id": "ses_1" }])(
+  it.each([{}, { "x-session-id": "ses_1", "x-session-affinity": "ses_1" }])(
     "of a first turn is found again where it is asked once more, named by %o",
     async (named) => {
       const { says, stored, killed } = await start(api, named);
