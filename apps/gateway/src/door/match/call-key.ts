@@ -21,6 +21,10 @@ export const isSure = (key: string): boolean => !key.startsWith(UNSURE);
 /** True: a server has given it an id. */
 export const isNamed = (key: string): boolean => !key.startsWith(`${UNSURE} `);
 
+/** The id of which the key was made. */
+export const idIn = (key: string): string =>
+  isSure(key) ? key : key.slice(UNSURE.length, key.lastIndexOf(" "));
+
 /** The newest of `keys` that an older line of a journal tells by its id alone; else that id. */
 export function keyOfOlder(id: string, keys: readonly string[]): string {
   if (!isSure(id) || !isCounting(id)) return id;

@@ -73,7 +73,7 @@ const isOpencode = (headers: Headers): boolean => {
   const id = headers["x-session-id"];
   return (
     programOf([headers["user-agent"]]) === "opencode" ||
-    (id !== undefined && id.startsWith("ses_") && id === headers["x-session-affinity"])
+    (id?.startsWith("ses_") === true && id === headers["x-session-affinity"])
   );
 };
 

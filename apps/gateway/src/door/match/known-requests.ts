@@ -198,6 +198,11 @@ export class KnownRequests {
     return only === undefined || only.brought || others.length > 0 ? undefined : only.session;
   }
 
+  /** True: some session has a call of this key, wherever it was made. */
+  hasCall(key: string): boolean {
+    return this.#calls.has(key);
+  }
+
   /** Sessions that were told this reply, though it may have been taken back since. */
   toldReply(token: string): ReadonlySet<string> {
     return this.#told.sessions(token);

@@ -39,6 +39,11 @@ export interface RequestSketch {
   head: string;
   /** The same in words. */
   rules: string;
+  /**
+   * The messages as the client sent them, but for ids that it puts on calls in place of those which
+   * were given; see `sketchAsGiven`. Absent: it puts none.
+   */
+  renamed?: readonly JsonObject[];
 }
 
 export const sketchRequest = (
@@ -55,15 +60,9 @@ export function* sketchSteps(
 ): Steps<RequestSketch> {
   const { messages, leading } = request;
   const sketched: SketchedMessage[] = [];
-  // The chain begins with the wire: what looks alike on two is not the same conversation.
-  let chain: Chain = {
-    ...{ end: wire.api, behindFirst: START_BEHIND + wire.api, isIntroduced: false },
-    ...{ newest: undefined, open: [] },
-  };
+  let chain = chainOf(wire);
   for (const message of messages.slice(leading)) {
-    const link = linkBehind(chain, message, (before) =>
-      lookAt(wire, message, before, sketched.length),
-    );
+    const link = linkBehind(chain, wire, message, { index: sketched.length });
     sketched.push(link.newest);
     chain = link;
     yield;
@@ -73,8 +72,14 @@ export function* sketchSteps(
 
 const START_BEHIND = "behind the first: ";
 
+/** It begins with the wire: what looks alike on two is not the same conversation. */
+export const chainOf = ({ api }: Pick<DoorWire, "api">): Chain => ({
+  ...{ end: api, behindFirst: START_BEHIND + api, isIntroduced: false },
+  ...{ newest: undefined, open: [] },
+});
+
 /** Of all messages up to one. */
-interface Chain {
+export interface Chain {
   end: string;
   behindFirst: string;
   /** True: something stands before the person's first words. */
@@ -92,15 +97,24 @@ interface OpenCall {
 
 type Link = Chain & { newest: SketchedMessage };
 
-/** A client sends its messages with each request again, and most of them are the same objects. */
-const LINKS = new WeakMap<JsonObject, { before: SketchedMessage | undefined; link: Link }>();
+/** What was made of a message behind another one. */
+export type Links = WeakMap<JsonObject, { before: SketchedMessage | undefined; link: Link }>;
 
-function linkBehind(chain: Chain, message: JsonObject, make: (chain: Chain) => Link): Link {
+/** A client sends its messages with each request again, and most of them are the same objects. */
+const LINKS: Links = new WeakMap();
+
+/** `index`: its place among those behind the leading ones. */
+export function linkBehind(
+  chain: Chain,
+  wire: DoorWire,
+  message: JsonObject,
+  { index, links = LINKS }: { index: number; links?: Links },
+): Link {
   const before = chain.newest;
-  const known = LINKS.get(message);
+  const known = links.get(message);
   if (known !== undefined && known.before === before) return known.link;
-  const link = make(chain);
-  LINKS.set(message, { before, link });
+  const link = lookAt(wire, message, chain, index);
+  links.set(message, { before, link });
   return link;
 }
 

@@ -14,7 +14,7 @@ export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<S
   const planned = await stepsInSlices(
     planEntries({
       api: call.wire.api,
-      list: call.request.messages.slice(call.request.leading),
+      list: sketch.renamed ?? call.request.messages.slice(call.request.leading),
       sketched: sketch.messages,
       ...{ ...plan, moved: held },
       toolNames: live.toolNames,

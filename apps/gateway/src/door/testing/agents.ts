@@ -9,7 +9,7 @@ import {
   type WrittenRequest,
 } from "./conversation.ts";
 import type { Habits } from "./habits.ts";
-import { renamed, withFound } from "./told-otherwise.ts";
+import { renamed, toldBy } from "./told-otherwise.ts";
 import { ASK_FOR_SUMMARY, FOLLOW_UPS, LABELS, PROMPTS } from "./wordings.ts";
 import { writeRequest } from "./write-request.ts";
 
@@ -185,8 +185,9 @@ export class Agent {
   /** Some have run a call by then that had come whole. */
   #askAgain(request: WrittenRequest): void {
     const { chance, next } = this.#world;
-    // Where no model has spoken, nothing else would tell whose call it was.
-    const isTold = this.habits.ids !== false || this.said.some(isReply);
+    // Without ids of its server nothing else would tell whose call it was, where none has spoken.
+    const { ids, ownIds } = this.habits;
+    const isTold = ownIds === undefined && (ids !== false || this.said.some(isReply));
     if (isTold && chance.happens(0.4)) {
       const call = { id: this.idOf(0, "read"), name: "read", args: { path: `b${next()}` } };
       const text = chance.happens(0.5) ? "" : `Let me see, for the ${next()}th time,`;
@@ -369,9 +370,8 @@ export class Agent {
   }
 
   #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
-    const { api, tools, marks, reminds, ids, code, body, looksUp } = this.habits;
-    const found = looksUp && `Found: number ${this.#world.next()}.`;
-    return writeRequest(api, found ? withFound(said, looksUp, found) : said, {
+    const { api, tools, marks, reminds, ids, code, body } = this.habits;
+    return writeRequest(api, toldBy(this, said, this.#world.next), {
       model: "model",
       head: this.#head,
       tools: this.#parent === undefined ? tools : tools.slice(0, -1),

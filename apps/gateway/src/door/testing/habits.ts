@@ -27,6 +27,11 @@ export interface Habits {
    * that no other has.
    */
   ids?: false | "restarting" | "counted";
+  /**
+   * It puts ids of its own on calls: "kept" for each · "anew" at each request. Absent: it leaves
+   * them as they came.
+   */
+  ownIds?: "kept" | "anew";
   /** Headers that name conversation and parent. Absent: it tells neither. */
   headers?(conversation: string, session: string, parent?: string): Record<string, string>;
   /** Members of the body that name them. */

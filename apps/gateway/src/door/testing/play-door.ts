@@ -1,10 +1,11 @@
 // Sends what agents ask through matcher and memory, as the door does, and keeps the books.
+import { sketchAsGiven } from "../match/as-given.ts";
 import { clientKeyOf } from "../match/client-key.ts";
 import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
 import { endOf, type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
 import { type Match, planMatch } from "../match/plan-match.ts";
 import { replyMarks } from "../match/reply-marks.ts";
-import { type RequestSketch, sketchRequest } from "../match/sketch.ts";
+import type { RequestSketch } from "../match/sketch.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
 import { formOf } from "../wires/json.ts";
@@ -26,7 +27,8 @@ export class PlayedDoor {
     const wire = DOOR_WIRES[api];
     const read = wire.read(request.body, request.path);
     if (read === undefined) throw new Error(`${api} does not read its own request`);
-    const sketch = sketchRequest(wire, read, clientKeyOf(headers, request.body));
+    const client = clientKeyOf(headers, request.body);
+    const sketch = sketchAsGiven(this.known, wire, read, client);
     const match = planMatch(this.known, sketch);
     const plan = planIngest(this.known, match, sketch);
     const session = match.session ?? `s${++this.#sessions}`;

@@ -33,11 +33,13 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   const wrong: string[] = [];
   const ways = new Set<MatchedBy>();
 
-  const argsOf = ({ label, habits: { ids, compaction } }: Agent) => {
+  const argsOf = ({ label, habits: { ids, ownIds, compaction } }: Agent) => {
     // Where ids do not tell calls from each other, arguments may not either, within a conversation;
     // of what a compaction keeps, nothing else would tell which it was.
     const mayRepeat = ids !== undefined && (ids !== "restarting" || compaction === undefined);
-    return mayRepeat && chance.happens(0.5) ? `${label}/f${chance.below(2)}` : `f${++count}`;
+    return (mayRepeat || ownIds !== undefined) && chance.happens(0.5)
+      ? `${label}/f${chance.below(2)}`
+      : `f${++count}`;
   };
 
   const replyOf = ({ ask, agent }: Flight): Reply | null => {

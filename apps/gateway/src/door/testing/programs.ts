@@ -38,6 +38,9 @@ export const PROGRAMS: readonly Habits[] = WIRES.flatMap((api) =>
       ...(["before", "behind"] as const).map((looksUp) => ({
         ...{ ...own, name: `a program that looks up ${how}, ${looksUp} the words`, looksUp },
       })),
+      ...(tools.length === 0 ? [] : (["kept", "anew"] as const)).map((ownIds) => ({
+        ...{ ...own, name: `a program with ids of its own ${how}, ${ownIds}`, ownIds },
+      })),
       ...["x-session-id", "thread-id"].map((header) => ({
         ...{ ...own, name: `a program that sends one ${header} for all ${how}` },
         headers: () => ({ "user-agent": "python-httpx/0.28", [header]: "workflow-1" }),

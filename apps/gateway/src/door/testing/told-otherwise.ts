@@ -1,17 +1,36 @@
 // Writes messages otherwise than they were said, as some clients do.
+import { contentHash } from "../../text/content-hash.ts";
 import type { Said } from "./conversation.ts";
+import type { Habits } from "./habits.ts";
 
 /** As Gemini CLI shows old calls to a check. */
-export function renamed(said: Said): Said {
+export const renamed = (said: Said): Said => withIds(said, ({ id, name }) => `${name}__${id}`);
+
+/** As an agent of such habits sends it. */
+export function toldBy(
+  { habits, label }: { habits: Pick<Habits, "ownIds" | "looksUp">; label: string },
+  said: readonly Said[],
+  next: () => number,
+): readonly Said[] {
+  const { ownIds, looksUp } = habits;
+  if (ownIds !== undefined) return withOwnIds(said, ownIds === "kept" ? label : `${next()}`);
+  return looksUp === undefined ? said : withFound(said, looksUp, `Found: number ${next()}.`);
+}
+
+/** As programs do that put ids of their own on calls. */
+export const withOwnIds = (said: readonly Said[], own: string): readonly Said[] =>
+  said.map((one) => withIds(one, ({ id }) => `own_${contentHash(own + id).slice(0, 20)}`));
+
+function withIds(said: Said, idFor: (one: { id: string; name: string }) => string): Said {
   const rename = <T extends { id: string; name: string }>(one: T): T => ({
-    ...{ ...one, id: `${one.name}__${one.id}` },
+    ...{ ...one, id: idFor(one) },
   });
   if (said.by === "model") return { ...said, calls: said.calls.map(rename) };
   return said.by === "tools" ? { ...said, results: said.results.map(rename) } : said;
 }
 
 /** With what was looked up beside the person's newest words alone. */
-export function withFound(
+function withFound(
   said: readonly Said[],
   where: "before" | "behind",
   found: string,

@@ -26,7 +26,7 @@ export async function answerTransparently(
   { call, upstream, outlet }: { call: DoorCall; upstream: Upstream; outlet: DoorOutlet },
 ): Promise<void> {
   await parts.memory.ready();
-  await lookThrough(call);
+  await lookThrough(parts, call);
   if (isFirst(call)) await lookAround();
   await parts.recorder.forgetUnstored(parts.memory, (key) => parts.underWay.busy().has(key));
   const met = await meetExisting(parts, { call, upstream });

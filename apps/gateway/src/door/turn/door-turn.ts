@@ -6,12 +6,13 @@ import { toJson } from "../../own-json.ts";
 import { headersByName } from "../../passing/raw-headers.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
+import { sketchAsGiven, sketchAsGivenSteps } from "../match/as-given.ts";
 import { clientKeyOf } from "../match/client-key.ts";
 import type { KnownRequests, RequestEvent } from "../match/known-requests.ts";
 import { requestBehind } from "../match/part-request.ts";
 import { type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
 import { type Match, planMatch } from "../match/plan-match.ts";
-import { type RequestSketch, sketchRequest, sketchSteps } from "../match/sketch.ts";
+import type { RequestSketch } from "../match/sketch.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
@@ -50,9 +51,12 @@ export interface DoorTurn {
 export type MetTurn = Omit<DoorTurn, "gone" | "left">;
 
 /** Looks at each message, in slices: what `meetTurn` then does at once is known by then. */
-export async function lookThrough({ wire, request, headers, body }: DoorCall): Promise<void> {
+export async function lookThrough(
+  { memory }: { memory: DoorMemory },
+  { wire, request, headers, body }: DoorCall,
+): Promise<void> {
   const client = clientKeyOf(headersByName(headers), body);
-  await stepsInSlices(sketchSteps(wire, request, client));
+  await stepsInSlices(sketchAsGivenSteps(memory.known, wire, request, client));
   await inSlices(request.messages, tokensOfMessage);
 }
 
@@ -63,7 +67,7 @@ export function meetTurn(
 ): MetTurn {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
-  const sent = sketchRequest(call.wire, call.request, client);
+  const sent = sketchAsGiven(known, call.wire, call.request, client);
   const behind = requestBehind(known, sent);
   const { sketch, match, plan } = behind ?? planWhole(known, sent);
   const key =

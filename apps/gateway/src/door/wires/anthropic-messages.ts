@@ -55,6 +55,15 @@ export const MESSAGES: DoorWire = {
       thinks: blocks.some(isThinking),
     };
   },
+  withIds(message, idFor) {
+    if (!Array.isArray(message.content)) return message;
+    const content = changeEach(message.content, (block) => {
+      if (block.type === "tool_use") return { ...block, id: idFor(textOf(block.id)) };
+      if (block.type !== "tool_result") return block;
+      return { ...block, tool_use_id: idFor(textOf(block.tool_use_id)) };
+    });
+    return { ...message, content };
+  },
   elide(message, chars, say) {
     const content = changeEach(message.content, (block) => {
       const length = lengthOf(block.content);

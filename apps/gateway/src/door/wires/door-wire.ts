@@ -84,6 +84,8 @@ export interface DoorWire {
   /** Undefined: the body holds no message list. `path` is that of the address. */
   read(body: JsonObject, path: string): DoorRequest | undefined;
   look(message: JsonObject): MessageLook;
+  /** The message with other ids on its calls and results, none of those that it has not. */
+  withIds(message: JsonObject, idFor: (id: string) => string): JsonObject;
   /**
    * The message with every result of a tool above `chars` characters replaced by what `say` makes
    * of its length and its words; the same object when there is none.

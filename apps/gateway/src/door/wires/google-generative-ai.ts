@@ -81,6 +81,17 @@ export const GENERATE_CONTENT: DoorWire = {
       thinks: parts.some((part) => isThinking(part) || part.thoughtSignature !== undefined),
     };
   },
+  withIds(content, idFor) {
+    const named = (part: JsonObject, name: string): JsonObject => {
+      const call = part[name];
+      if (!isRecord(call) || givenId(call) === "") return part;
+      return { ...part, [name]: { ...call, id: idFor(givenId(call)) } };
+    };
+    const parts = changeEach(content.parts, (part) =>
+      named(named(part, "functionCall"), "functionResponse"),
+    );
+    return { ...content, parts };
+  },
   elide(content, chars, say) {
     const parts = changeEach(content.parts, (part) => {
       const result = part.functionResponse;

@@ -53,6 +53,16 @@ export const COMPLETIONS: DoorWire = {
       thinks: THINKING.some((name) => message[name] !== undefined),
     };
   },
+  withIds(message, idFor) {
+    if (message.role === "tool")
+      return { ...message, tool_call_id: idFor(textOf(message.tool_call_id)) };
+    const tool_calls = objectsOf(message.tool_calls);
+    if (tool_calls.length === 0) return message;
+    return {
+      ...message,
+      tool_calls: tool_calls.map((call) => ({ ...call, id: idFor(textOf(call.id)) })),
+    };
+  },
   elide(message, chars, say) {
     const length = lengthOf(message.content);
     if (!isResult(message) || length <= chars) return message;

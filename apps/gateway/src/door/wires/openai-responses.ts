@@ -52,6 +52,8 @@ export const RESPONSES: DoorWire = {
       thinks: type === "reasoning",
     };
   },
+  withIds: (item, idFor) =>
+    item.call_id === undefined ? item : { ...item, call_id: idFor(textOf(item.call_id)) },
   elide(item, chars, say) {
     const length = lengthOf(item.output);
     if (!ELIDABLE.has(textOf(item.type)) || length <= chars) return item;
