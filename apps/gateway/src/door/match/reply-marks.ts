@@ -32,6 +32,6 @@ export const replyMarks = (
   };
 };
 
-/** Clients trim, and break lines otherwise. */
+/** Clients trim, break lines otherwise, and compose letters. */
 export const hashOfWords = (texts: readonly string[]): string =>
-  contentHash(texts.join("\n").replace(/\s+/g, " ").trim());
+  contentHash(texts.join("\n").replace(/\s+/g, " ").trim().normalize());

@@ -43,6 +43,7 @@ export function marksWithin<Mark extends WordMark>(
 const wordsOf = (text: string): string[] =>
   // A text within JSON has its line ends as signs.
   text
+    .normalize()
     .toLowerCase()
     .replaceAll("\\n", "\n")
     .match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -21,7 +21,7 @@ const TEXT_TYPES = new Set(["text", "input_text", "output_text"]);
 /**
  * What a message is recognised by: without markers, ids of items and thinking; a text as one block,
  * and no content as an empty list. Two messages have the same text here exactly if they are the
- * same. Null for a message that is thinking alone.
+ * same, whichever way their letters are composed. Null for a message that is thinking alone.
  */
 export function identityOf(message: JsonObject): string | null {
   if (message.type === "reasoning") return null;
@@ -62,7 +62,10 @@ const isBlank = (block: unknown): boolean => isRecord(block) && block.text === "
 
 /** Texts with their lengths, so that none can pass for something else; members in order. */
 function write(value: unknown): string {
-  if (typeof value === "string") return `${value.length}:${value}`;
+  if (typeof value === "string") {
+    const text = value.normalize();
+    return `${text.length}:${text}`;
+  }
   if (Array.isArray(value)) {
     let text = "[";
     for (const item of value) text += write(item);
