@@ -136,11 +136,15 @@ function lookAt(wire: DoorWire, message: JsonObject, before: Chain, index: numbe
   // What is only computed when it is asked for stays so.
   const newest = Object.assign(look, {
     ...{ identity: hash, hash, end, callKeys: calls, answerKeys: answers },
-    token: tokenOf(look, { hash, calls, answers }),
+    token: tokenOf(look, { hash: hashAnywhere(look) ?? hash, calls, answers }),
+    wordsAnywhere: null,
     behindFirst: isIntroduced ? behindFirst : null,
   });
   return { end, behindFirst, isIntroduced, newest, open };
 }
+
+const hashAnywhere = ({ wordsAnywhere }: MessageLook): string | undefined =>
+  wordsAnywhere == null ? undefined : contentHash(wordsAnywhere);
 
 function keysOfCalls(look: MessageLook): readonly string[] {
   if (look.speaker !== "model") return look.calls;
@@ -239,6 +243,7 @@ const CALLS = `${ANCHOR}calls `;
 const ANSWERS = `${ANCHOR}answers `;
 
 /** By name and arguments; see `formOf`. */
-export const hashOfForm = (form: string): string => contentHash(form);
+export const hashOfForm = (form: string): string => contentHash(form.normalize());
 
-export const saidToken = (text: string): string => `${ANCHOR}said ${contentHash(text.trim())}`;
+export const saidToken = (text: string): string =>
+  `${ANCHOR}said ${contentHash(text.trim().normalize())}`;

@@ -35,6 +35,11 @@ export interface MessageLook {
   speaker: Speaker;
   /** What it is recognised by; null: nothing, it may come and go. */
   identity: string | null;
+  /**
+   * What a person's words are recognised by on any wire, where this one writes them in a way of its
+   * own. Absent: the identity says it.
+   */
+  wordsAnywhere?: string | null;
   /** Ids of the calls it makes. */
   calls: readonly string[];
   /** Its calls by name and arguments, whether they have ids or not; few are asked for theirs. */

@@ -64,6 +64,9 @@ export const GENERATE_CONTENT: DoorWire = {
     return {
       speaker: speakerOf(content, parts),
       identity: identityOf(content),
+      ...(isWordsAlone(content, parts) && {
+        wordsAnywhere: identityOf({ role: "user", content: parts }),
+      }),
       calls: idsOf("functionCall"),
       get forms() {
         return parts
@@ -141,6 +144,9 @@ function googleError(code: number, message: string) {
   const status = STATUSES[code] ?? (code < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
   return { status: code, reason: message, body: { error: { code, message, status } } };
 }
+
+const isWordsAlone = ({ role }: JsonObject, parts: readonly JsonObject[]): boolean =>
+  role !== "model" && parts.length > 0 && parts.every(({ text }) => typeof text === "string");
 
 function speakerOf({ role }: JsonObject, parts: readonly JsonObject[]): Speaker {
   if (role === "model") return "model";
