@@ -54,6 +54,29 @@ describe.each(Object.keys(DOOR_WIRES) as DoorApi[])("ids of a client's own by %s
     expect(found).toEqual([...sessions, ...sessions, ...sessions]);
   });
 
+  it("tell neither of two that had the same, where both have gone on since", () => {
+    const { send, call } = startPlay(api);
+    const begun = [person("Fix it.")];
+    const step = (text: string) => {
+      const own = callOf(freshId());
+      return [model("", [own]), result(own, text)];
+    };
+    const sessions = ["a", "b"].map(() => {
+      const asked = send(begun);
+      call(asked);
+      return asked.session;
+    });
+    const goOn = (labels: readonly string[]) => {
+      const asked = send([...begun, ...labels.flatMap(step)]);
+      call(asked);
+      return asked.session;
+    };
+    expect([goOn(["same"]), goOn(["same"])]).toEqual(sessions);
+    expect([goOn(["same", "a"]), goOn(["same", "b"])]).toEqual(sessions);
+    expect([goOn(["same", "b", "b"]), goOn(["same", "a", "a"])]).toEqual(sessions.toReversed());
+    expect(sessions).not.toContain(send([...begun, ...step("same"), person("No.")]).session);
+  });
+
   it("are no session's where a model has said something else behind the call", () => {
     const { send, call } = startPlay(api);
     const live = send([person("What is there?")]);
@@ -103,4 +126,21 @@ describe.each(Object.keys(DOOR_WIRES) as DoorApi[])("ids of a client's own by %s
     }
     expect(sessions.size).toBe(1);
   });
+});
+
+it("ids of a client's own are known in a session that has gone on for hundreds of calls", () => {
+  const { door, send } = startPlay("openai-completions");
+  const said: Said[] = [person("Fix it.")];
+  const sessions = new Set<string>();
+  for (let step = 0; step < 270; step++) {
+    const path = `f${step % 7}`;
+    const asked = send(said);
+    sessions.add(asked.session);
+    expect(asked.plan.fresh).toEqual([said.length - 1]);
+    const given = { ...callOf(freshId()), args: { path } };
+    door.reply(asked, { text: "", thinking: "", calls: [given] });
+    const own = { ...given, id: freshId() };
+    said.push(model("", [own]), result(own, `r${step}`));
+  }
+  expect(sessions.size).toBe(1);
 });

@@ -48,20 +48,27 @@ export function* sketchAsGivenSteps(
         beginsAlike(head, sketch.head) &&
         replies.some((reply) => isReply(told, reply)),
     )
-    .slice(-MOST_SESSIONS);
+    .map(({ session }) => session);
   if (sessions.length === 0) return sketch;
   const list = request.messages.slice(request.leading);
-  let best: Followed | undefined;
-  for (const { session } of sessions) {
+  const found: Followed[] = [];
+  for (const session of newestOf(known, sessions)) {
     const followed = yield* followSteps({ known, wire, list, sketch, session, from });
-    if (followed !== undefined && isBetter(followed, best)) best = followed;
+    if (followed !== undefined) found.push(followed);
   }
-  if (best === undefined) return sketch;
-  return { ...sketch, messages: best.messages, renamed: best.list };
+  const best = bestOf(found, { length: list.length, isAll: sessions.length <= MOST_SESSIONS });
+  return best === undefined ? sketch : { ...sketch, messages: best.messages, renamed: best.list };
 }
 
-/** So many that began with the same words and calls are looked at, the newest. */
-const MOST_SESSIONS = 16;
+/** So many that began with the same words and calls are looked at, the ones in use last. */
+const MOST_SESSIONS = 64;
+
+function newestOf(known: KnownRequests, sessions: readonly string[]): readonly string[] {
+  if (sessions.length <= MOST_SESSIONS) return sessions;
+  const among = new Set(sessions);
+  const byUse = [...known.sessions()].map(({ id }) => id).filter((id) => among.has(id));
+  return byUse.slice(-MOST_SESSIONS);
+}
 
 /** A call under an id that tells it, which no session has. */
 const isForeign = (known: KnownRequests, { speaker, callKeys }: SketchedMessage): boolean =>
@@ -89,8 +96,30 @@ function toldIn(run: readonly SketchedMessage[]): Told {
   return told;
 }
 
-const isReply = ({ forms, words }: Told, reply: KnownReply): boolean =>
-  reply.whole && reply.words === words && reply.forms.join() === forms.join();
+const keyOf = ({ forms, words }: Told): string => [words, ...forms].join();
+
+const isReply = (told: Told, reply: KnownReply): boolean =>
+  reply.whole && keyOf(reply) === keyOf(told);
+
+/** Replies of a session where the ends of its requests are forgotten: each is told once, in order. */
+class InOrder {
+  readonly #places: ReadonlyMap<KnownReply, number>;
+  readonly #alike: ReadonlyMap<string, readonly KnownReply[]>;
+  #from = 0;
+
+  constructor(replies: readonly KnownReply[]) {
+    this.#places = new Map(replies.map((reply, place) => [reply, place]));
+    this.#alike = Map.groupBy(replies, keyOf);
+  }
+
+  next(told: Told): KnownReply | undefined {
+    return this.#alike.get(keyOf(told))?.find((reply) => this.#places.get(reply)! >= this.#from);
+  }
+
+  pass(reply: KnownReply): void {
+    this.#from = (this.#places.get(reply) ?? this.#from - 1) + 1;
+  }
+}
 
 /** The request as it would be in one session. */
 interface Followed {
@@ -102,11 +131,26 @@ interface Followed {
   isTip: boolean;
 }
 
-/** Of equal ones the older session, as everywhere. */
-const isBetter = (next: Followed, best: Followed | undefined): boolean =>
-  best === undefined ||
-  next.known > best.known ||
-  (next.known === best.known && next.isTip && !best.isTip);
+/**
+ * Of two that had the same up to there it is the one that waits for what is new here, the older one
+ * first; then the one that is asked the same again. Undefined: it may as well be either.
+ */
+function bestOf(
+  found: readonly Followed[],
+  { length, isAll }: { length: number; isAll: boolean },
+): Followed | undefined {
+  const tips = found.filter(({ isTip }) => isTip);
+  const waiting = mostKnown(tips.filter(({ known }) => known < length));
+  const [first = mostKnown(tips)[0]] = waiting;
+  if (first !== undefined) return first;
+  const [only, ...others] = mostKnown(found);
+  return isAll && others.length === 0 ? only : undefined;
+}
+
+function mostKnown(found: readonly Followed[]): Followed[] {
+  const most = Math.max(...found.map(({ known }) => known));
+  return found.filter(({ known }) => known === most);
+}
 
 /** What is not renamed stands in the client's own chain, too. */
 const LINKS_AS_GIVEN: Links = new WeakMap();
@@ -132,6 +176,7 @@ function* followSteps({
   const messages: SketchedMessage[] = [];
   const renamed: JsonObject[] = [];
   const names = new Map<string, string>();
+  const inOrder = new InOrder(known.repliesOfLong(session));
   const endAt = (end: string) => known.endsAt(end).find((each) => each.session === session);
   let chain: Chain = chainOf(wire);
   let asked = 0;
@@ -143,8 +188,10 @@ function* followSteps({
     if (index >= from && speaker === "model" && own[index - 1]?.speaker !== "model") {
       const run = own.slice(index, endOfRun(own, index));
       const said = toldIn(run);
-      const reply = endAt(chain.end)?.replies.findLast((each) => isReply(said, each));
-      if (reply !== undefined) told = index + run.length;
+      const given = endAt(chain.end)?.replies.findLast((each) => isReply(said, each));
+      if (given !== undefined) told = index + run.length;
+      const reply = given ?? inOrder.next(said);
+      if (reply !== undefined) inOrder.pass(reply);
       if (run.some((message) => isForeign(known, message))) {
         const calls = run.flatMap((message) => message.calls);
         if (reply?.calls.length !== calls.length || !reply.calls.every(isNamed)) return undefined;

@@ -168,7 +168,7 @@ export class KnownRequests {
   readonly #ends = new Map<string, KnownEnd[]>();
   /** By key: small servers give the same ids to everybody, and clients copy histories. */
   readonly #calls = new Map<string, KnownCall[]>();
-  readonly #told = new ToldReplies();
+  readonly #told = new ToldReplies<KnownReply>();
 
   session(id: string): KnownSession | undefined {
     return this.#sessions.get(id);
@@ -198,6 +198,12 @@ export class KnownRequests {
     return only === undefined || only.brought || others.length > 0 ? undefined : only.session;
   }
 
+  /** Whole replies to turns of a session, oldest first, if ends of its requests are forgotten. */
+  repliesOfLong(session: string): readonly KnownReply[] {
+    const isLong = this.#trail(session).ends.length >= MOST_ENDS;
+    return isLong ? this.#told.repliesIn(session) : [];
+  }
+
   /** True: some session has a call of this key, wherever it was made. */
   hasCall(key: string): boolean {
     return this.#calls.has(key);
@@ -205,7 +211,7 @@ export class KnownRequests {
 
   /** Sessions that were told this reply, though it may have been taken back since. */
   toldReply(token: string): ReadonlySet<string> {
-    return this.#told.sessions(token);
+    return this.#told.sessionsOf(token);
   }
 
   call(session: string, key: string): KnownCall | undefined {
@@ -312,12 +318,14 @@ export class KnownRequests {
     const calls = callKeys(event.calls, forms);
     const session = this.#sessions.get(id);
     if (session === undefined) return;
+    const reply = { whole, calls, forms, words };
     for (const hash of [event.end, event.behindFirst])
-      if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
+      if (hash !== undefined) this.#answerEnd(id, hash, reply);
     if (event.id !== undefined) this.#told.rememberId(id, event.id);
+    if (whole && kind === "turn") this.#told.remember(id, reply);
     const isTip = kind === "turn" && session.branches.some(({ tip }) => tip === event.end);
     const tokens = tokensOfReply(event);
-    if (isTip) for (const token of tokens) this.#told.remember(id, token);
+    if (isTip) this.#told.rememberWords(id, tokens);
     this.#sessions.set(id, {
       ...session,
       ...(isTip && { branches: branchesReplied(session.branches, event.end, tokens) }),

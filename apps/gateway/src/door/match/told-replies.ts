@@ -1,25 +1,27 @@
-// Remembers which session a reply was given to.
+// Remembers which sessions were told which replies.
 import { isSaid } from "./sketch.ts";
 
-const NOBODY: ReadonlySet<string> = new Set();
-
 /** Of one session. */
-interface Told {
+interface Told<Reply> {
+  /** Of what was said. */
   tokens: Set<string>;
+  replies: Reply[];
   ids: string[];
 }
 
+const MOST_REPLIES = 4_096;
 const MOST_IDS = 256;
 
-export class ToldReplies {
-  readonly #told = new Map<string, Told>();
-  /** By token: what a client brings may be its example. */
+const NOBODY: ReadonlySet<string> = new Set();
+
+export class ToldReplies<Reply> {
   readonly #sessions = new Map<string, Set<string>>();
+  readonly #told = new Map<string, Told<Reply>>();
   /** By what goes on from a reply whose model server has the history. */
   readonly #sessionOf = new Map<string, string>();
 
-  /** All that were told it, though it may have been taken back since. */
-  sessions(token: string): ReadonlySet<string> {
+  /** Those that were told what has this token, though it may have been taken back since. */
+  sessionsOf(token: string): ReadonlySet<string> {
     return this.#sessions.get(token) ?? NOBODY;
   }
 
@@ -27,22 +29,35 @@ export class ToldReplies {
     return this.#sessionOf.get(id);
   }
 
-  remember(session: string, token: string): void {
-    if (!isSaid(token)) return;
-    const sessions = this.#sessions.get(token) ?? new Set();
-    this.#sessions.set(token, sessions.add(session));
-    this.#of(session).tokens.add(token);
+  /** Oldest first, also where the end of the request is forgotten. */
+  repliesIn(session: string): readonly Reply[] {
+    return this.#told.get(session)?.replies ?? [];
+  }
+
+  /** What the client brings may be its example, and is not told here. */
+  rememberWords(session: string, tokens: readonly string[]): void {
+    for (const token of tokens.filter(isSaid)) {
+      const sessions = this.#sessions.get(token) ?? new Set();
+      this.#sessions.set(token, sessions.add(session));
+      this.#in(session).tokens.add(token);
+    }
   }
 
   rememberId(session: string, id: string): void {
-    const { ids } = this.#of(session);
+    const { ids } = this.#in(session);
     this.#sessionOf.set(id, session);
     ids.push(id);
     if (ids.length > MOST_IDS) this.#sessionOf.delete(ids.shift()!);
   }
 
+  remember(session: string, reply: Reply): void {
+    const { replies } = this.#in(session);
+    replies.push(reply);
+    if (replies.length > MOST_REPLIES) replies.shift();
+  }
+
   forget(session: string): void {
-    const { tokens, ids } = this.#of(session);
+    const { tokens = [], ids = [] } = this.#told.get(session) ?? {};
     for (const id of ids) this.#sessionOf.delete(id);
     for (const token of tokens) {
       const sessions = this.#sessions.get(token);
@@ -52,8 +67,8 @@ export class ToldReplies {
     this.#told.delete(session);
   }
 
-  #of(session: string): Told {
-    const told = this.#told.get(session) ?? { tokens: new Set(), ids: [] };
+  #in(session: string): Told<Reply> {
+    const told = this.#told.get(session) ?? { tokens: new Set<string>(), replies: [], ids: [] };
     this.#told.set(session, told);
     return told;
   }
