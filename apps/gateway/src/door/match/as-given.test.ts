@@ -1,4 +1,4 @@
-// Plays programs that put ids of their own on calls, where more than one conversation is alike.
+// Plays programs with ids of their own for calls, in conversations that are alike.
 import { describe, expect, it } from "vitest";
 import type { Said, SaidCall } from "../testing/conversation.ts";
 import { PlayedDoor } from "../testing/play-door.ts";

@@ -101,7 +101,7 @@ const keyOf = ({ forms, words }: Told): string => [words, ...forms].join();
 const isReply = (told: Told, reply: KnownReply): boolean =>
   reply.whole && keyOf(reply) === keyOf(told);
 
-/** Replies of a session where the ends of its requests are forgotten: each is told once, in order. */
+/** Replies of a session that has forgotten ends of its requests: each is told once, in order. */
 class InOrder {
   readonly #places: ReadonlyMap<KnownReply, number>;
   readonly #alike: ReadonlyMap<string, readonly KnownReply[]>;

@@ -1,4 +1,4 @@
-// Goes on with a conversation whose words come back by another wire, or in other letters.
+// Goes on with a conversation by another wire, or in letters composed otherwise.
 import { describe, expect, it } from "vitest";
 import type { Said } from "../testing/conversation.ts";
 import { PlayedDoor } from "../testing/play-door.ts";
