@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openPostgresReader } from "./reader.ts";
 import { openPostgresStore } from "./store.ts";
-import { runSql } from "./testing/server.ts";
+import { holdUncommitted, runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS } from "./testing/simple-ports.ts";
 
@@ -42,6 +42,22 @@ describe.skipIf(whyNoPostgres() !== null)(`what calls cost ${UNLESS_THERE}`, () 
     await shelf.drop(null);
     expect(await read("two")).toEqual({});
     await Promise.all([reader.close(), store.close()]);
+  });
+
+  it("is kept once where the same is put while the first is still under way", async () => {
+    const url = await testDatabase();
+    const store = await openPostgresStore({ url, address: "http://a", ports: SIMPLE_PORTS });
+    const shelf = store.costs("one");
+    const day = "2026-03-05";
+    await shelf.put({ day, from: 0, to: 4, text: "old\n" });
+    const held = await holdUncommitted(url, "select 1 from cost_line for update");
+    const piece = { day, from: 4, to: 8, text: "new\n" };
+    const puts = [shelf.put(piece), shelf.put(piece)];
+    await expect.poll(held.waiting).toBe(2);
+    await held.undo();
+    await Promise.all(puts);
+    expect(await runSql(url, "select body from cost_line")).toEqual([{ body: "old\nnew\n" }]);
+    await store.close();
   });
 
   it("is read on by another home, each line once, and all anew where something else is there", async () => {

@@ -32,6 +32,12 @@ const KEPT: Statement<{ day: string; upto: number }> = {
   text: "select day, max(upto)::float8 as upto from cost_line where home = $1 group by day",
 };
 
+/** Two at a time would not see what the other puts. */
+const ONE_AT_A_TIME: Statement<never> = {
+  name: "costs-one-at-a-time",
+  text: "select pg_advisory_xact_lock(hashtextextended('costs ' || $1 || ' ' || $2, 0))",
+};
+
 /** What is kept already changes nothing, so that it may be sent once more. */
 const PUT: Statement<never> = {
   name: "costs-put",
@@ -66,7 +72,10 @@ export const costShelf = (database: Database, home: string): CostShelf => ({
     return new Map(rows.map(({ day, upto }) => [day, upto]));
   },
   async put({ day, from, to, text }) {
-    await database.ask(PUT, [home, day, from, to, text]);
+    await database.askAsOne([
+      { statement: ONE_AT_A_TIME, values: [home, day] },
+      { statement: PUT, values: [home, day, from, to, text] },
+    ]);
   },
   async drop(day) {
     await database.ask(DROP, [home, day]);

@@ -2,8 +2,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkPostgres } from "./check.ts";
 import { openPostgresCopy } from "./copy/open-copy.ts";
+import { openDatabase } from "./database.ts";
 import { openPostgresStore } from "./store.ts";
 import { type CuttingProxy, startCuttingProxy } from "./testing/cutting-proxy.ts";
+import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
 
@@ -200,6 +202,21 @@ describe.skipIf(whyNoPostgres() !== null)(`connections cut at any byte ${UNLESS_
     expect(textsOf(await transcript.read({ after: null }))).toBe("one two");
     await store.close();
   }, 60_000);
+
+  it("that deliver a statement late deliver it to nobody, once another one has done it", async () => {
+    await runSql(url, "create table late (value text); insert into late values ('none')");
+    const database = openDatabase({
+      ...{ url: proxy.url, connections: 2, timeoutMs: 30_000, firstAnswerMs: 500 },
+    });
+    const set = (value: string) =>
+      database.ask({ name: "set-late", text: "update late set value = $1" }, [value]);
+    const { letGo } = proxy.delayNext("set-late");
+    await set("first");
+    await set("second");
+    expect(await letGo()).toBe("refused");
+    expect(await runSql(url, "select value from late")).toEqual([{ value: "second" }]);
+    await database.end();
+  });
 });
 
 async function sha256(text: string): Promise<string> {

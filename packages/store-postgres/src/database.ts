@@ -127,7 +127,14 @@ interface Attempt {
   /** SQL that begins a transaction. */
   begin?: string | undefined;
   answerMs?: number;
+  /** Processes of the server whose connections were left; this one's is added where it breaks. */
+  left?: number[];
 }
+
+/** What is under way to them must not arrive behind what is sent again. Behind a pooler, nobody. */
+const END_LEFT = `
+  select pg_terminate_backend(pid, 1000) from pg_stat_activity
+  where pid = any($1) and usename = current_user and application_name = 'clew'`;
 
 /** Statements that went to the database together, and came back, or failed. */
 export interface RoundTrip {
@@ -175,7 +182,10 @@ export function openDatabase({
     connecting.then((client) => isAbandoned && client.release(true)).catch(() => {});
     return Promise.race([connecting, end.promise]);
   }
-  async function withClient<Result>(use: (client: pg.PoolClient) => Promise<Result>) {
+  async function withClient<Result>(
+    use: (client: pg.PoolClient) => Promise<Result>,
+    left?: number[],
+  ) {
     const client = await connect();
     let broken: unknown;
     // A connection that breaks tells it twice: its statement, and this.
@@ -187,7 +197,10 @@ export function openDatabase({
     try {
       return await use(client);
     } catch (error) {
-      if (breaksConnection(error)) broken = error;
+      if (breaksConnection(error)) {
+        broken = error;
+        left?.push(...processOf(client));
+      }
       throw error;
     } finally {
       used.delete(client);
@@ -197,8 +210,13 @@ export function openDatabase({
   }
 
   /** In one transaction where there is something that begins it. */
-  const attempt = (questions: readonly Question[], { begin, answerMs = timeoutMs }: Attempt) =>
+  const attempt = (
+    questions: readonly Question[],
+    { begin, answerMs = timeoutMs, left }: Attempt,
+  ) =>
     withClient(async (client) => {
+      if (left !== undefined && left.length > 0)
+        client.query(END_LEFT, [[...left]]).catch(() => {});
       const asked = questions.map(({ statement, values }) => ({
         ...(!isNameless && { name: preparedName(statement) }),
         ...{ text: statement.text, values: [...values], query_timeout: answerMs },
@@ -214,7 +232,7 @@ export function openDatabase({
       return answers
         .slice(0, questions.length)
         .map((answer) => (answer.status === "fulfilled" ? answer.value.rows : []));
-    });
+    }, left);
   async function told(questions: readonly Question[], how: Attempt = {}): Promise<unknown[][]> {
     const began = performance.now();
     const tell = (failed: FailureKind | null) =>
@@ -236,11 +254,12 @@ export function openDatabase({
   async function insist(questions: readonly Question[], begin?: string): Promise<unknown[][]> {
     const began = performance.now();
     let isUncertain = false;
+    const left: number[] = [];
     for (let retry = 0; ; retry++) {
       try {
         // What was sent before may still be under way, and is waited for with the second one.
         const isFirst = retry === 0 && begin === undefined;
-        return await told(questions, { begin, ...(isFirst && { answerMs: firstAnswerMs }) });
+        return await told(questions, { begin, left, ...(isFirst && { answerMs: firstAnswerMs }) });
       } catch (error) {
         isUncertain ||= mayBeDone(error);
         const isEnough = retry >= RETRIES && performance.now() - began >= patienceMs;
@@ -331,6 +350,12 @@ const PLAIN = "queue";
 function cut(client: pg.PoolClient): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();
+}
+
+/** The server's, of a connection. */
+function processOf(client: pg.PoolClient): number[] {
+  const { processID } = client as unknown as { processID?: number | null };
+  return typeof processID === "number" ? [processID] : [];
 }
 
 const preparedNames = new WeakMap<Statement<unknown>, string>();

@@ -18,6 +18,11 @@ export interface CuttingProxy {
   cutNext(text: string, cut: Cut | "silence"): void;
   /** Once, the answer to the next request that contains `text` waits until it is let go. */
   holdNext(text: string): { held: Promise<void>; letGo(): void };
+  /**
+   * Once, the next request that contains `text` arrives when it is let go, whether its client is
+   * still there or not; then it is known whether anybody took it.
+   */
+  delayNext(text: string): { letGo(): Promise<"taken" | "refused"> };
   /** Once, when so many more bytes came from that side, over whichever connections. */
   cutAfter(bytes: number, cut: Cut): void;
   /** Connections that begin from now on are to this database. */
@@ -38,12 +43,14 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
   let planned: { text: string; cut: Cut | "silence" } | undefined;
   let counted: { left: number; cut: Cut } | undefined;
   let isHeld = false;
+  let late: { text: string; keep(upstream: Socket, bytes: Buffer): void } | undefined;
   let held: { text: string; begin(): void; end: Promise<void> } | undefined;
 
   const server = createServer((client) => {
     const upstream = connect(join(target, SOCKET));
     let losesAnswer = false;
     let isSilent = false;
+    let isLate = false;
     let answers = Promise.resolve();
     const end = () => {
       client.destroy();
@@ -54,6 +61,7 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
       socket.on("error", end);
       socket.on("close", () => {
         sockets.delete(socket);
+        if (isLate && socket === client) return;
         end();
       });
     }
@@ -67,7 +75,13 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
       return true;
     };
     client.on("data", (bytes: Buffer) => {
-      if (isHeld || isCut(bytes, "request", upstream)) return;
+      if (isHeld || isLate || isCut(bytes, "request", upstream)) return;
+      if (late !== undefined && bytes.includes(late.text)) {
+        isLate = true;
+        late.keep(upstream, bytes);
+        late = undefined;
+        return;
+      }
       if (planned !== undefined && bytes.includes(planned.text)) {
         const { cut } = planned;
         planned = undefined;
@@ -103,6 +117,21 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
       const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       held = { text, begin: begun.resolve, end: over.promise };
       return { held: begun.promise, letGo: over.resolve };
+    },
+    delayNext(text) {
+      const kept = Promise.withResolvers<{ upstream: Socket; bytes: Buffer }>();
+      late = { text, keep: (upstream, bytes) => kept.resolve({ upstream, bytes }) };
+      return {
+        async letGo() {
+          const { upstream, bytes } = await kept.promise;
+          const taken = Promise.withResolvers<"taken" | "refused">();
+          upstream.on("data", () => taken.resolve("taken"));
+          upstream.on("close", () => taken.resolve("refused"));
+          if (upstream.destroyed) taken.resolve("refused");
+          upstream.write(bytes);
+          return taken.promise;
+        },
+      };
     },
     cutAfter(bytes, cut) {
       counted = { left: bytes, cut };
