@@ -1,14 +1,21 @@
-// A model server on this machine that fails in the ways providers do.
+// A model server on this machine that fails in the ways providers do, on each wire.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Reply } from "../../../gateway/src/door/testing/agents.ts";
+import { writeReply } from "../../../gateway/src/door/testing/write-reply.ts";
+import type { DoorRequest, DoorWire } from "../../../gateway/src/door/wires/door-wire.ts";
+import { wireAt } from "../../../gateway/src/door/wires/find-wire.ts";
+import { recordOf } from "../../../gateway/src/door/wires/json.ts";
 import type { Chance } from "./chance.ts";
+import { named } from "./said-names.ts";
 
 /** What became of requests, by name. */
 export type ModelCounts = Record<"answered" | "tools" | "429" | "500" | "cut" | "slow", number>;
 
 export interface FaultyModel {
-  baseUrl: string;
+  /** Up to and without a version. */
+  url: string;
   counts: ModelCounts;
   close(): void;
 }
@@ -19,24 +26,39 @@ const SLOW_MS = 2000;
 
 export async function startFaultyModel(chance: Chance): Promise<FaultyModel> {
   const counts: ModelCounts = { answered: 0, tools: 0, "429": 0, "500": 0, cut: 0, slow: 0 };
-  const answer = async (response: ServerResponse, body: string) => {
+  let replies = 0;
+  const answer = async (response: ServerResponse, path: string, body: string) => {
+    const wire = wireAt(path)!;
     const kind = kindOf(chance.next());
     counts[kind]++;
     if (kind === "429" || kind === "500") {
       const headers = { "content-type": "application/json", "retry-after": "0" };
+      const told = wire.error(Number(kind), `a fault: ${kind}`);
       response.writeHead(Number(kind), headers);
-      return response.end(JSON.stringify({ error: { message: `a fault: ${kind}` } }));
+      return response.end(JSON.stringify(told.body));
     }
     if (kind === "slow") await sleep(SLOW_MS);
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    const request = wire.read(recordOf(JSON.parse(body)), path)!;
     // A tool is asked for once, and then there is an answer.
-    if (kind === "tools" && !lastIsTool(body)) return writeTool(response);
-    write(response, { role: "assistant", content: "Noted, " });
+    const calls = kind === "tools" && !lastIsTool(wire, request);
+    const number = ++replies;
+    const { contentType, pieces } = writeReply(
+      wire.api,
+      calls ? callOf(request, number) : { text: wordsOf(number), thinking: "", calls: [] },
+      { id: `r${number}`, usage: { input: 100, output: 20 }, streaming: true },
+    );
+    response.writeHead(200, { "content-type": contentType });
+    // All but the end, or less.
+    const until = kind === "cut" ? chance.between(1, pieces.length - 1) : pieces.length;
+    const middle = Math.min(2, until);
+    response.write(pieces.slice(0, middle).join(""));
     await sleep(5);
-    if (kind === "cut") return response.destroy();
-    write(response, { content: "and done." });
-    write(response, {}, "stop");
-    response.end("data: [DONE]\n\n");
+    const rest = pieces.slice(middle, until).join("");
+    if (kind !== "cut") return response.end(rest);
+    if (rest !== "") response.write(rest);
+    // What was written is to arrive.
+    await sleep(1);
+    return response.destroy();
   };
   const server = createServer((request, response) => {
     let body = "";
@@ -44,11 +66,12 @@ export async function startFaultyModel(chance: Chance): Promise<FaultyModel> {
     request.on("data", (piece: string) => {
       body += piece;
     });
-    request.on("end", () => void answer(response, body).catch(() => response.destroy()));
+    const [path = ""] = (request.url ?? "").split("?");
+    request.on("end", () => void answer(response, path, body).catch(() => response.destroy()));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
     close() {
       server.closeAllConnections();
@@ -66,23 +89,18 @@ function kindOf(drawn: number): keyof ModelCounts {
   return "answered";
 }
 
-function lastIsTool(body: string): boolean {
-  const { messages } = JSON.parse(body) as { messages: { role: string }[] };
-  const last = messages.findLast(({ role }) => role === "assistant" || role === "tool");
-  return last?.role === "tool" && messages.at(-1)?.role !== "user";
-}
+const lastIsTool = (wire: DoorWire, { messages }: DoorRequest) =>
+  messages.map((one) => wire.look(one).speaker).findLast((by) => by !== "system") === "tools";
 
-function write(response: ServerResponse, delta: object, finish: string | null = null): void {
-  const choices = [{ index: 0, delta, finish_reason: finish }];
-  const chunk = { id: "soak", object: "chat.completion.chunk", created: 1, model: "soak" };
-  response.write(`data: ${JSON.stringify({ ...chunk, choices })}\n\n`);
-}
+const wordsOf = (number: number) =>
+  `${named(`reply ${number}`)} Noted, looked at, and done as it was asked for.`;
 
-function writeTool(response: ServerResponse): void {
-  const call = { name: "session_search", arguments: '{"query":"note"}' };
-  const id = `call_${Math.random().toString(36).slice(2, 12)}`;
-  const asked = { index: 0, id, type: "function", function: call };
-  write(response, { role: "assistant", tool_calls: [asked] });
-  write(response, {}, "tool_calls");
-  response.end("data: [DONE]\n\n");
+/** A client's own tool, where it has one: the gateway runs the others. */
+function callOf({ tools }: DoorRequest, number: number): Reply {
+  const id = `call_${Math.random().toString(36).slice(2, 12)}${number}`;
+  const about = named(`call ${number}`);
+  const call = tools.includes("read")
+    ? { id, name: "read", args: { path: about } }
+    : { id, name: "session_search", args: { query: "note" } };
+  return { text: number % 2 === 0 ? wordsOf(number) : "", thinking: "", calls: [call] };
 }

@@ -9,6 +9,8 @@ export interface Judgement {
   doubled: string[];
   /** Taken back, and said all the same. */
   saidAnyway: string[];
+  /** At the door: out of order, or where it does not belong, in words. */
+  misplaced: string[];
   /** What happened to each of these, a line for each step. */
   trails: string[];
 }
@@ -30,7 +32,7 @@ export function judge(sent: readonly SentMessage[], stored: readonly string[]): 
   const trails = sent
     .filter(({ key }) => wrong.has(key))
     .flatMap(({ key, trail }) => trail.map((step) => `${key} ${step}`));
-  return { messages: sent.length, lost, doubled, saidAnyway, trails };
+  return { messages: sent.length, lost, doubled, saidAnyway, misplaced: [], trails };
 }
 
 /** Pure. The names of people's messages in a transcript, as often as each is there. */

@@ -26,12 +26,24 @@ export async function leaveSession(
     await sleep(RETRY_MS);
     stored = await read();
   }
-  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
-    const { status } = await fetch(path(), { method: "DELETE", headers, signal });
-    if (status === 200 || status === 404) return stored;
-    // A turn goes on there.
-    await sleep(RETRY_MS);
+  await deleteSession(session, { url, headers, signal }, async () => {
     stored = await read();
+  });
+  return stored;
+}
+
+/** Waits for what goes on there; `onBusy` is told each time that something does. */
+export async function deleteSession(
+  session: string,
+  { url, headers, signal }: Pick<ClientParts, "url" | "headers" | "signal">,
+  onBusy: () => Promise<void> = async () => {},
+): Promise<void> {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
+    const path = `${url()}/api/sessions/${session}`;
+    const { status } = await fetch(path, { method: "DELETE", headers, signal });
+    if (status === 200 || status === 404) return;
+    await sleep(RETRY_MS);
+    await onBusy();
   }
   throw new Error(`session ${session} could not be deleted`);
 }

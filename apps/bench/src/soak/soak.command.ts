@@ -2,12 +2,16 @@
 import { parseArgs } from "node:util";
 import { formatTable } from "../../../gateway/src/terminal/table.ts";
 import { slopeOf } from "./judge.ts";
-import { runSoak, type Sample, type SoakOptions } from "./run-soak.ts";
+import { runSoak, type SoakOptions } from "./run-soak.ts";
+import type { Sample } from "./sample.ts";
 
 export const description =
   "many sessions with faults of model and clients and a kill -9 in the middle: nothing lost, nothing doubled";
 
 const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [--kills N] [--seed N]
+
+Of six clients two send a whole history to the door each time, on its four wires in turn, one names a
+session there, and three use the HTTP API of sessions.
 
   --sessions N   sessions that talk at the same time (default: 200; steady: 20)
   --seconds N    how long (default: 600; steady: 28800, which is a night)
@@ -16,8 +20,9 @@ const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [-
   --steady       whether anything grows: clients talk at leisure and delete each session after 40
                  messages, and all rest a while before each sample; nobody kills the gateway
 
-Exit code 0, 1 where a message was lost, doubled or still waits or, steady, where memory in use,
-descriptors or the disk grow, 2 for wrong options.
+Exit code 0, 1 where a message was lost, doubled or still waits, where one stands out of order or in
+another session at the door or, steady, where memory in use, descriptors or the disk grow, 2 for wrong
+options.
 `;
 
 /** Exit code. */
@@ -35,9 +40,12 @@ export async function main(args: readonly string[]): Promise<number> {
     : between(5000, (asked.seconds * 1000) / 480, 60_000);
   const onSample = (sample: Sample) => say(rowOf(sample));
   const result = await runSoak({ ...asked, seed, sampleMs, onSample });
-  const { samples, clients, model, messages, lost, doubled, saidAnyway, left } = result;
+  const { samples, clients, door, model, messages, lost, doubled, saidAnyway } = result;
+  const { misplaced, left } = result;
   say("");
   say(formatTable(["clients", "times"], rowsOf(clients)));
+  say("");
+  say(formatTable(["clients of the door", "times"], rowsOf(door)));
   say("");
   say(formatTable(["model", "requests"], rowsOf(model)));
   say("");
@@ -57,9 +65,9 @@ export async function main(args: readonly string[]): Promise<number> {
     if (grows && MUST_NOT_GROW.includes(field)) growing.push(field);
   }
   say(
-    `${messages} messages: ${lost.length} lost, ${doubled.length} doubled, ${saidAnyway.length} said although they were taken back, ${left} still waiting`,
+    `${messages} messages: ${lost.length} lost, ${doubled.length} doubled, ${saidAnyway.length} said although they were taken back, ${misplaced.length} misplaced at the door, ${left} still waiting`,
   );
-  const wrong = [...lost, ...doubled, ...saidAnyway];
+  const wrong = [...lost, ...doubled, ...saidAnyway, ...misplaced];
   if (wrong.length > 0) say(`Wrong: ${wrong.slice(0, 20).join(", ")}`);
   if (result.home !== undefined) say(`The sessions are in ${result.home}.`);
   for (const step of result.trails.slice(0, 200)) say(`  ${step}`);

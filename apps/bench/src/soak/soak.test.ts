@@ -1,30 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { judge, slopeOf, slopePerMinute, storedKeys } from "./judge.ts";
-import { runSoak } from "./run-soak.ts";
+import { runSoak, type SoakResult } from "./run-soak.ts";
+
+const NOTHING_WRONG = { lost: [], doubled: [], saidAnyway: [], misplaced: [], left: 0 };
+
+type Wrong = Pick<SoakResult, keyof typeof NOTHING_WRONG>;
+
+const wrongIn = ({ lost, doubled, saidAnyway, misplaced, left }: Wrong): Wrong => ({
+  ...{ lost, doubled, saidAnyway, misplaced, left },
+});
 
 describe("a soak", () => {
-  it("of ten sessions with faults and a kill loses and doubles nothing", async () => {
+  it("of twelve clients with faults and a kill loses and doubles nothing, at the door neither", async () => {
     const seed = Number(process.env.CLEW_SEED ?? Date.now() % 1_000_000);
-    const { lost, doubled, saidAnyway, left, clients, messages } = await runSoak({
-      ...{ sessions: 10, seconds: 10, seed },
-    });
-    expect({ seed, lost, doubled, saidAnyway, left }).toEqual({
-      ...{ seed, lost: [], doubled: [], saidAnyway: [], left: 0 },
-    });
-    expect(messages).toBeGreaterThan(20);
+    const { clients, door, ...told } = await runSoak({ sessions: 12, seconds: 10, seed });
+    expect({ seed, ...wrongIn(told) }).toEqual({ seed, ...NOTHING_WRONG });
+    expect(told.messages).toBeGreaterThan(20);
     expect(clients.waited).toBeGreaterThan(0);
+    expect(door.replies).toBeGreaterThan(10);
+    expect(door.again).toBeGreaterThan(0);
   }, 240_000);
 
   it("that is steady leaves sessions for new ones, and loses and doubles nothing in them", async () => {
     const seed = Number(process.env.CLEW_SEED ?? Date.now() % 1_000_000);
-    const { lost, doubled, saidAnyway, left, messages, samples } = await runSoak({
-      ...{ sessions: 3, seconds: 6, seed, steady: true, messagesOfASession: 3 },
+    const { door, samples, ...told } = await runSoak({
+      ...{ sessions: 6, seconds: 6, seed, steady: true, messagesOfASession: 3 },
       ...{ sampleMs: 500, restMs: 100 },
     });
-    expect({ seed, lost, doubled, saidAnyway, left }).toEqual({
-      ...{ seed, lost: [], doubled: [], saidAnyway: [], left: 0 },
-    });
-    expect(messages).toBeGreaterThan(5);
+    expect({ seed, ...wrongIn(told) }).toEqual({ seed, ...NOTHING_WRONG });
+    expect(told.messages).toBeGreaterThan(5);
+    expect(door.messages).toBeGreaterThan(3);
     expect(samples.at(-1)?.liveMB).toBeGreaterThan(0);
   }, 240_000);
 
@@ -70,7 +75,7 @@ describe("a soak", () => {
       trail: ["sent"],
     }));
     expect(judge(sent, ["a", "b", "b", "d"])).toEqual({
-      ...{ messages: 5, lost: ["c"], doubled: ["b"], saidAnyway: ["d"] },
+      ...{ messages: 5, lost: ["c"], doubled: ["b"], saidAnyway: ["d"], misplaced: [] },
       trails: ["b sent", "c sent", "d sent"],
     });
   });
