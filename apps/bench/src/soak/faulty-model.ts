@@ -50,7 +50,7 @@ export async function startFaultyModel(chance: Chance): Promise<FaultyModel> {
     response.writeHead(200, { "content-type": contentType });
     // All but the end, or less.
     const until = kind === "cut" ? chance.between(1, pieces.length - 1) : pieces.length;
-    const middle = Math.min(2, until);
+    const middle = Math.min(Math.ceil(pieces.length / 2), until);
     response.write(pieces.slice(0, middle).join(""));
     await sleep(5);
     const rest = pieces.slice(middle, until).join("");

@@ -32,6 +32,13 @@ export function isSameReply(message: AgentMessage, reply: AssistantMessage): boo
   return callsOf(message).some((id) => ids.includes(id)) || toldBy(message) === toldBy(reply);
 }
 
+/** Words with which the reply begins, and no call: its client has heard so much of it. */
+export function isBeginningOf(message: AgentMessage, reply: AssistantMessage): boolean {
+  if (message.role !== "assistant" || callsOf(message).length > 0) return false;
+  const words = toldBy(message);
+  return words !== "" && toldBy(reply).startsWith(words);
+}
+
 const toldBy = ({ content }: AssistantMessage): string =>
   content
     .flatMap((block) => {

@@ -5,7 +5,7 @@ import type { DoorTurn } from "../turn/door-turn.ts";
 import { planHeldReplies } from "./held-replies.ts";
 import type { LiveSession, StoredReply } from "./live-session.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
-import { isSameReply } from "./same-reply.ts";
+import { isBeginningOf, isSameReply } from "./same-reply.ts";
 
 /** What is stored of each of its messages; none: it brought nothing. */
 export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
@@ -22,6 +22,7 @@ export async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<S
     }),
   );
   const isDisplaced = plan.moved !== undefined;
+  if (isCutShort(turn, planned, live)) await live.setReplyBeside();
   const groups = (await bringBack(planned, live, isDisplaced)) ?? (await makeWay(planned, live));
   if (plan.takenBack !== undefined) await live.takeBack(plan.takenBack);
   const isBeside = turn.match.kind !== "turn" && groups.length === 0;
@@ -61,6 +62,22 @@ async function bringBack(
   for (const id of planned.flatMap(idsOf)) live.withheld.add(id);
   if (first.length > 0) await live.setReplyBeside();
   return groups;
+}
+
+/** Its client left in the middle of the newest reply, and goes on with as much as it had of it. */
+function isCutShort(
+  { sketch, plan }: Pick<DoorTurn, "sketch" | "plan">,
+  [first]: readonly EntryGroup[],
+  live: LiveSession,
+): boolean {
+  const newest = live.newestReply();
+  const [fresh = 0] = plan.fresh;
+  const asked = sketch.messages[fresh - 1];
+  if (newest === undefined || first === undefined || first.isMoved || asked === undefined)
+    return false;
+  const [part] = first.entries;
+  const isIts = part !== undefined && isBeginningOf(part, newest.message);
+  return isIts && live.given.isTo(asked.end, newest.id);
 }
 
 /**

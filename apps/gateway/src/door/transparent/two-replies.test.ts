@@ -170,3 +170,19 @@ it("a reply that comes when its client has gone on with another stands beside", 
   ];
   expect(await wordsIn(door, session)).toEqual(words);
 });
+
+describe("a client that left in the middle of a reply, of which the door has all", () => {
+  it.each(DOOR_APIS)("goes on with the part that it had, which stands alone (%s)", async (api) => {
+    const begun = await begin(api);
+    const { upstream, door, client, session } = begun;
+    await ask(upstream, door.url, client, {
+      ...{ text: "Heard reply to it, and more that was not heard.", thinking: "" },
+      calls: [{ id: "call_UnheardQx7Zk", name: "read", args: { path: "unheard" } }],
+    });
+    await goOn(begun, { text: "Heard reply to", thinking: "", calls: [] });
+    expect(await wordsIn(door, session)).toEqual([
+      ...[...BEFORE, "assistant: Heard reply"],
+      ...behind(false, "Heard"),
+    ]);
+  });
+});
