@@ -67,15 +67,15 @@ async function bringBack(
 /** Its client left in the middle of the newest reply, and goes on with as much as it had of it. */
 function isCutShort(
   { sketch, plan }: Pick<DoorTurn, "sketch" | "plan">,
-  [first]: readonly EntryGroup[],
+  planned: readonly EntryGroup[],
   live: LiveSession,
 ): boolean {
   const newest = live.newestReply();
   const [fresh = 0] = plan.fresh;
   const asked = sketch.messages[fresh - 1];
-  if (newest === undefined || first === undefined || first.isMoved || asked === undefined)
+  if (newest === undefined || asked === undefined || planned.some(({ isMoved }) => isMoved))
     return false;
-  const [part] = first.entries;
+  const [part] = planned[0]?.entries ?? [];
   const isIts = part !== undefined && isBeginningOf(part, newest.message);
   return isIts && live.given.isTo(asked.end, newest.id);
 }
