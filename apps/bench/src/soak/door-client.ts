@@ -23,6 +23,8 @@ export interface Talk {
   said: Said[];
   /** Of `said`, up to the last reply that was heard whole. */
   heard: number;
+  /** What was asked of one gateway, and again of the next. */
+  acrossKill: Set<string>;
   /** What a person said, whatever became of it. */
   messages: number;
   trail: string[];
@@ -54,7 +56,7 @@ export async function talkAtDoor(
 ): Promise<Talk> {
   const { chance, isOver, pauseMs, rest, renewal } = parts;
   const begin = (as: string): Talk => ({
-    ...{ name: as, mode, api, sessions: new Set() },
+    ...{ name: as, mode, api, sessions: new Set(), acrossKill: new Set() },
     ...{ said: [], heard: 0, messages: 0, trail: [] },
   });
   let talk = begin(name);
@@ -79,8 +81,11 @@ function sayNext(talk: Talk, { counts }: Pick<DoorParts, "counts">): void {
 }
 
 async function untilAnswered(talk: Talk, parts: DoorParts): Promise<void> {
-  const { chance, counts, signal } = parts;
+  const { chance, counts, signal, url } = parts;
+  let asked = url();
   for (let tries = 0; !signal.aborted; ) {
+    if (tries === 0) asked = url();
+    else if (url() !== asked) for (const one of namesIn(talk.said.at(-1))) talk.acrossKill.add(one);
     const answer = await ask(talk, tries, parts);
     const reply = answer.status === 200 ? replyIn(talk.api, answer) : undefined;
     if (reply?.isWhole) {

@@ -12,6 +12,7 @@ const SAID = [person("a:0"), reply("reply 1"), person("a:1"), reply("reply 2")];
 const talkOf = (changes: Partial<Talk> = {}): Talk => ({
   ...{ name: "a", mode: "transparent" as DoorMode, api: "openai-responses" },
   ...{ sessions: new Set(["s"]), said: SAID, heard: SAID.length, messages: 2, trail: ["asks"] },
+  acrossKill: new Set(),
   ...changes,
 });
 
@@ -46,6 +47,15 @@ describe("a conversation at the door", () => {
   it("may hold what its client gave up, where the session has the history", () => {
     expect(wrongIn([...STORED, "a:2"], { mode: "session" })).toEqual(FINE);
     expect(wrongIn([...STORED, "a:2"]).misplaced).toEqual(["a:2, in the session of a"]);
+  });
+
+  it("has a message twice without fault where its session was killed behind a whole reply", () => {
+    const stored = ["a:0", "reply 1", "a:1", "reply 7", "a:1", "reply 2"];
+    const acrossKill = new Set(["a:1"]);
+    expect(wrongIn(stored, { mode: "session", acrossKill })).toEqual(FINE);
+    expect(judgeTalk(talkOf({ mode: "session", acrossKill }), stored).saidTwice).toEqual(["a:1"]);
+    expect(wrongIn(stored, { acrossKill }).doubled).toEqual(["a:1"]);
+    expect(wrongIn(stored, { mode: "session" }).doubled).toEqual(["a:1"]);
   });
 
   it("is told step by step where it was not answered", () => {

@@ -12,7 +12,11 @@ export function judgeTalk(talk: Talk, stored: readonly string[]): Judgement {
   const sure = namesIn(said.slice(0, heard));
   const all = new Set(namesIn(said));
   const lost = sure.filter((one) => !counts.has(one));
-  const doubled = [...counts].filter(([, count]) => count > 1).map(([one]) => one);
+  const twice = [...counts].filter(([, count]) => count > 1).map(([one]) => one);
+  const isExcused = (one: string) =>
+    talk.mode === "session" && talk.acrossKill.has(one) && counts.get(one) === 2;
+  const doubled = twice.filter((one) => !isExcused(one));
+  const saidTwice = twice.filter(isExcused);
   const known = new Set(sure);
   const there = new Set(stored.filter((one) => known.has(one)));
   const inOrder = sure.filter((one) => there.has(one));
@@ -33,7 +37,7 @@ export function judgeTalk(talk: Talk, stored: readonly string[]): Judgement {
         `${name} is stored: ${stored.join(", ")}`,
       ]
     : [];
-  return { messages: sure.length, lost, doubled, saidAnyway: [], misplaced, trails };
+  return { messages: sure.length, lost, doubled, saidAnyway: [], misplaced, saidTwice, trails };
 }
 
 const isMayBe = ({ name, mode }: Talk, one: string) =>
@@ -53,5 +57,6 @@ export function judgeStrays(
   const misplaced = sessions
     .filter((name) => !known.has(name) && !name.startsWith("agent:"))
     .map((name) => `session ${name}, which is nobody's`);
-  return { messages: 0, lost: [], doubled: [], saidAnyway: [], misplaced, trails: [] };
+  const none = { messages: 0, lost: [], doubled: [], saidAnyway: [], saidTwice: [], trails: [] };
+  return { ...none, misplaced };
 }

@@ -11,6 +11,11 @@ export interface Judgement {
   saidAnyway: string[];
   /** At the door: out of order, or where it does not belong, in words. */
   misplaced: string[];
+  /**
+   * In a session that its client names at the door: there twice, as a gateway was killed that had
+   * stored the whole reply and not told it, and the next one takes it for heard. Not wrong.
+   */
+  saidTwice: string[];
   /** What happened to each of these, a line for each step. */
   trails: string[];
 }
@@ -32,7 +37,7 @@ export function judge(sent: readonly SentMessage[], stored: readonly string[]): 
   const trails = sent
     .filter(({ key }) => wrong.has(key))
     .flatMap(({ key, trail }) => trail.map((step) => `${key} ${step}`));
-  return { messages: sent.length, lost, doubled, saidAnyway, misplaced: [], trails };
+  return { messages: sent.length, lost, doubled, saidAnyway, misplaced: [], saidTwice: [], trails };
 }
 
 /** Pure. The names of people's messages in a transcript, as often as each is there. */

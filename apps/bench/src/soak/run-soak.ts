@@ -179,6 +179,7 @@ const together = (all: readonly Judgement[]): Judgement => ({
   doubled: all.flatMap(({ doubled }) => doubled),
   saidAnyway: all.flatMap(({ saidAnyway }) => saidAnyway),
   misplaced: all.flatMap(({ misplaced }) => misplaced),
+  saidTwice: all.flatMap(({ saidTwice }) => saidTwice),
   trails: all.flatMap(({ trails }) => trails),
 });
 

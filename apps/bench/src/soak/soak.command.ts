@@ -41,7 +41,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const onSample = (sample: Sample) => say(rowOf(sample));
   const result = await runSoak({ ...asked, seed, sampleMs, onSample });
   const { samples, clients, door, model, messages, lost, doubled, saidAnyway } = result;
-  const { misplaced, left } = result;
+  const { misplaced, saidTwice, left } = result;
   say("");
   say(formatTable(["clients", "times"], rowsOf(clients)));
   say("");
@@ -66,6 +66,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   say(
     `${messages} messages: ${lost.length} lost, ${doubled.length} doubled, ${saidAnyway.length} said although they were taken back, ${misplaced.length} misplaced at the door, ${left} still waiting`,
+  );
+  say(
+    `${saidTwice.length} asked again in a session behind a kill, and there twice: ${saidTwice.join(", ")}`,
   );
   const wrong = [...lost, ...doubled, ...saidAnyway, ...misplaced];
   if (wrong.length > 0) say(`Wrong: ${wrong.slice(0, 20).join(", ")}`);

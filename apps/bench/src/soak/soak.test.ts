@@ -75,7 +75,14 @@ describe("a soak", () => {
       trail: ["sent"],
     }));
     expect(judge(sent, ["a", "b", "b", "d"])).toEqual({
-      ...{ messages: 5, lost: ["c"], doubled: ["b"], saidAnyway: ["d"], misplaced: [] },
+      ...{
+        messages: 5,
+        lost: ["c"],
+        doubled: ["b"],
+        saidAnyway: ["d"],
+        misplaced: [],
+        saidTwice: [],
+      },
       trails: ["b sent", "c sent", "d sent"],
     });
   });
