@@ -165,11 +165,11 @@ async function ask(talk: Talk, tries: number, parts: DoorParts): Promise<PostedA
 }
 
 /** Who drops its first reply of all, unread, may be somebody else who begins so. */
-function leavesAt({ mode, heard }: Talk, chance: Chance): number | "at once" | undefined {
+function leavesAt({ mode, heard }: Talk, chance: Chance): number | "early" | undefined {
   const plan = chance.next();
   const after = chance.between(0, 30);
   if ((mode === "transparent" && heard === 0) || plan > 0.12) return undefined;
-  return plan < 0.06 ? after : "at once";
+  return plan < 0.06 ? after : "early";
 }
 
 const newestOf = (said: readonly Said[]) => said.slice(said.findLastIndex(isOfPerson));

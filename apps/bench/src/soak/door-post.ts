@@ -5,8 +5,8 @@ export interface PostedRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Milliseconds after which it leaves, or with the first bytes of the answer. Absent: it stays. */
-  leaves?: number | "at once";
+  /** Milliseconds after which it leaves; "early": with the first bytes. Absent: it stays. */
+  leaves?: number | "early";
   signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export function post({ url, headers, body, leaves, signal }: PostedRequest): Pro
       response.on("data", (piece: Buffer) => {
         pieces.push(piece);
         // What was read with it is heard, too; who has read all of it closes in order.
-        if (leaves === "at once" && pieces.length === 1) setImmediate(leave);
+        if (leaves === "early" && pieces.length === 1) setImmediate(leave);
       });
       response.on("end", () => {
         answer.isComplete = response.complete;

@@ -1,4 +1,4 @@
-// Measures what a gateway takes: memory, descriptors and disk.
+// Measures the memory, descriptors and disk that a gateway takes.
 import { once } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
