@@ -90,9 +90,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const editors = createEditors({ home, log, said: saidOfTools(loaded.raw) });
   const pluginSubagents = () => children.ofPlugins;
   const ledger = createCostLedger({ home, log });
-  const { otherTotals: others } = storage;
+  const { otherTotals: others, shareCosts: share } = storage;
   const costs = createCosts({
-    ...{ log, ledger, caps: loaded.config.gateway.costCaps },
+    ...{ log, ledger, share, caps: loaded.config.gateway.costCaps },
     ...(others !== undefined && { totals: createAllTotals({ ledger, others, log }) }),
     capsNow: createCapsReader(options),
     rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,

@@ -6,7 +6,7 @@ import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import { costOf } from "../costs/cost.ts";
-import { notePlayed } from "../costs/ledger.ts";
+import { noteWithoutGateway } from "../costs/ledger.ts";
 import type { Prices } from "../costs/prices.ts";
 import type { Host } from "../host/host.ts";
 import type { Format } from "../imports/foreign.ts";
@@ -112,7 +112,9 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
   const { agentId, sessionId } = session.session;
   const folder = agentPaths(home, agentId).reports;
   const reports = openReportLog(folder, sessionId);
-  if (options.into !== undefined) notePlayed(home, session.session.sessionKey, new Date());
+  const { sessionKey } = session.session;
+  if (options.into !== undefined)
+    noteWithoutGateway(home, { kind: "played", session: sessionKey, at: new Date() });
   const allEntries = () => readAllEntries(session.session.sessionFile);
   try {
     const progress = showProgress(output, name);

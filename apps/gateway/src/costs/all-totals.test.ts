@@ -6,6 +6,7 @@ import { createAllTotals } from "./all-totals.ts";
 import { NO_COST } from "./cost.ts";
 import { createCostLedger } from "./ledger.ts";
 import { type CostLine, dayOf } from "./line.ts";
+import { createCosts } from "./meter.ts";
 import { createOtherTotals } from "./other-totals.ts";
 import { countLine, noTotals, nothingSpent } from "./totals.ts";
 
@@ -144,6 +145,21 @@ describe("what all gateways spent", () => {
     expect(await dollars()).toBe(3);
     bring([call("s", 4, 2)]);
     expect(await dollars()).toBe(3);
+  });
+
+  it("is asked for once more before a session is refused that began anew a moment ago", async () => {
+    const { bring, start } = await gateway();
+    const { ledger, ...totals } = start();
+    const caps = { sessionDollars: 1, warnShare: 0.8 };
+    const costs = createCosts({
+      ...{ ledger, totals, log: quiet, caps, capsNow: async () => caps, now: () => NOON },
+      rootOf: (key) => key,
+    });
+    const stop = () => costs.stopOf({ agentId: "main", sessionKey: "s" });
+    bring([call("s", 1, 0)]);
+    expect(await stop()).toContain("The cost cap");
+    bring([renewed("s", 1)]);
+    expect(await stop()).toBeUndefined();
   });
 
   it("stays as it was known while others cannot be asked, which is said once", async () => {

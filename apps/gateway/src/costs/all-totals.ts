@@ -17,6 +17,8 @@ export interface AskedTotals {
   root: string;
   /** A cap goes by them: what others spent a moment ago counts. */
   isForCap: boolean;
+  /** What others told until now counts, however short ago they were asked. */
+  isNow?: true;
 }
 
 export interface CostTotals {
@@ -24,12 +26,18 @@ export interface CostTotals {
   totals(asked: AskedTotals): Promise<Totals>;
   /** A session was opened here: until then others may have spent in it. */
   opened(root: string): void;
+  /** False: nothing was spent in it, and nobody will tell of more. */
+  mayHaveSpent(root: string): Promise<boolean>;
 }
 
 /** No other gateway is there to be asked. */
 export const totalsAlone = (ledger: CostLedger): CostTotals => ({
   totals: () => ledger.totals(),
   opened() {},
+  async mayHaveSpent(root) {
+    const { modelCalls, unended } = (await ledger.totals()).sessions[root] ?? nothingSpent();
+    return modelCalls + unended > 0;
+  },
 });
 
 export interface AllTotalsOptions {
@@ -73,8 +81,8 @@ export function createAllTotals({
       isFailing = true;
     }
   };
-  const isOld = ({ root, isForCap }: AskedTotals): boolean => {
-    if (isForCap && now() - readAt >= FRESH_MS) return true;
+  const isOld = ({ root, isForCap, isNow }: AskedTotals): boolean => {
+    if (isNow || (isForCap && now() - readAt >= FRESH_MS)) return true;
     const at = opened.get(root);
     if (at === undefined) return false;
     if (readAt - at >= TOLD_MS) opened.delete(root);
@@ -86,6 +94,8 @@ export function createAllTotals({
       opened.set(root, now());
       if (opened.size > MOST_OPENED) opened.delete(opened.keys().next().value!);
     },
+    // Another one may tell of it late.
+    mayHaveSpent: () => Promise.resolve(true),
     async totals(asked) {
       if (isOld(asked)) await read();
       const { root } = asked;

@@ -235,10 +235,13 @@ async function readLines(
   return rest.end < from ? undefined : { lines, unreadable, to: rest.start };
 }
 
-/** Of a session into which a recording is played. */
-export function notePlayed(home: string, session: string, at: Date): void {
+/** Where no gateway does: a recording is played into a session, or it is deleted. */
+export function noteWithoutGateway(
+  home: string,
+  { kind, session, at }: { kind: "played" | "deleted"; session: string; at: Date },
+): void {
   const file = openDayFile(costsFolder(home), nameOf(dayOf(at.getTime())));
-  const line: CostLine = { kind: "played", v: 1, at: at.toISOString(), session };
+  const line: CostLine = { kind, v: 1, at: at.toISOString(), session };
   try {
     file.append(toJson(line), 0);
   } finally {

@@ -19,7 +19,7 @@ import type { CostCaps } from "../config/cost-caps.ts";
 import { type CostTotals, totalsAlone } from "./all-totals.ts";
 import { asSideCost, type Cost, costOf, isFree, NO_COST } from "./cost.ts";
 import type { CostLedger } from "./ledger.ts";
-import { type CallLine, dayOf, type Purpose } from "./line.ts";
+import { type CallLine, type DeletedLine, dayOf, type Purpose, type RenewedLine } from "./line.ts";
 import { type CapVerdict, capStates, describeNear, describeStop, planCaps } from "./plan-caps.ts";
 import type { Prices } from "./prices.ts";
 import { nothingSpent, type SessionSpent } from "./totals.ts";
@@ -84,6 +84,8 @@ export interface CostsOptions {
   ledger: CostLedger;
   /** What caps and sums go by. Absent: what the ledger says. */
   totals?: CostTotals;
+  /** Brings what is written down to where others read it. Absent: there is no other one. */
+  share?: (() => Promise<void>) | undefined;
   log: LogPort;
   caps: CostCaps;
   /** As the settings say now; asked before each call. */
@@ -97,7 +99,7 @@ export interface CostsOptions {
 
 export function createCosts(options: CostsOptions): Costs {
   const { ledger, log, rootOf, capsNow, pricesOf = () => null, now = Date.now } = options;
-  const { totals: all = totalsAlone(ledger) } = options;
+  const { totals: all = totalsAlone(ledger), share } = options;
   let { caps } = options;
   /** Models whose prices nobody knows, of which it was said. */
   const blind = new Set<string>();
@@ -111,8 +113,19 @@ export function createCosts(options: CostsOptions): Costs {
   const asked = ({ agentId, sessionKey }: Pick<CostSubject, "agentId" | "sessionKey">) => ({
     ...{ root: rootOf(sessionKey), agent: agentId, day: dayOf(now()) },
   });
-  const totalsFor = (subject: Pick<CostSubject, "agentId" | "sessionKey">) =>
-    all.totals({ root: rootOf(subject.sessionKey), isForCap: true });
+  const verdictOf = async (subject: Pick<CostSubject, "agentId" | "sessionKey">) => {
+    const about = { root: rootOf(subject.sessionKey), isForCap: true };
+    const verdict = planCaps(caps, await all.totals(about), asked(subject));
+    // A session that began anew a moment ago, at another gateway, is not to be refused.
+    return verdict.stop === null
+      ? verdict
+      : planCaps(caps, await all.totals({ ...about, isNow: true }), asked(subject));
+  };
+  /** Others are told at once: any of them may be asked next in the session that begins. */
+  const tellAnew = async (line: RenewedLine | DeletedLine) => {
+    await ledger.append(line);
+    await share?.();
+  };
   /** Settings that cannot be read leave what they were. */
   const readCaps = async () => {
     caps = await capsNow().catch(() => caps);
@@ -124,7 +137,7 @@ export function createCosts(options: CostsOptions): Costs {
   ): Promise<string | undefined> => {
     await readCaps();
     if (!isCapped(caps)) return undefined;
-    const verdict = planCaps(caps, await totalsFor(subject), asked(subject));
+    const verdict = await verdictOf(subject);
     if (verdict.stop !== null) {
       const text = describeStop(verdict.stop);
       log.warn(text, { sessionKey: subject.sessionKey });
@@ -186,8 +199,7 @@ export function createCosts(options: CostsOptions): Costs {
     await ledger.append(line);
     if (id !== undefined) underWay.delete(id);
     // The call that comes near is the one to be told of it: the next one may be refused.
-    if (isCapped(caps))
-      await warnOf(planCaps(caps, await totalsFor(subject), asked(subject)), subject, about.notice);
+    if (isCapped(caps)) await warnOf(await verdictOf(subject), subject, about.notice);
     return estimated;
   };
   /** The call, of which each try is counted when it ends, before the next is made. */
@@ -251,7 +263,7 @@ export function createCosts(options: CostsOptions): Costs {
     async stopOf(subject) {
       await readCaps();
       if (!isCapped(caps)) return undefined;
-      const { stop } = planCaps(caps, await totalsFor(subject), asked(subject));
+      const { stop } = await verdictOf(subject);
       return stop === null ? undefined : describeStop(stop);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
@@ -262,12 +274,10 @@ export function createCosts(options: CostsOptions): Costs {
       for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
     },
     renewed: (session, archivedAs) =>
-      ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
+      tellAnew({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
     async deleted(session) {
-      const { sessions } = await all.totals({ root: session, isForCap: false });
-      const { modelCalls, unended } = sessions[session] ?? nothingSpent();
-      if (modelCalls + unended === 0) return;
-      await ledger.append({ kind: "deleted", v: 1, at: at(), session });
+      if (await all.mayHaveSpent(session))
+        await tellAnew({ kind: "deleted", v: 1, at: at(), session });
     },
     underWay: () => new Set(underWay.keys()),
     async spentIn(sessionKey) {
@@ -278,7 +288,9 @@ export function createCosts(options: CostsOptions): Costs {
     },
     async caps(subject) {
       await readCaps();
-      return isCapped(caps) ? capStates(caps, await totalsFor(subject), asked(subject)) : [];
+      if (!isCapped(caps)) return [];
+      const totals = await all.totals({ root: rootOf(subject.sessionKey), isForCap: true });
+      return capStates(caps, totals, asked(subject));
     },
     opened: (sessionKey) => all.opened(rootOf(sessionKey)),
     close: () => ledger.close(),

@@ -56,6 +56,8 @@ export interface Storage {
   readonly otherCosts?: OtherCosts;
   /** What that comes to. Undefined: there is no other one, or this process counts nothing. */
   readonly otherTotals?: OtherTotals;
+  /** Brings what this one wrote down to where others read it. Never rejects. Undefined: as above. */
+  shareCosts?(): Promise<void>;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }
@@ -74,6 +76,8 @@ export interface ChangeableSessions {
    * session. Throws REQUEST_INVALID for a name that another one has.
    */
   label(key: string, label: string | null): Promise<boolean>;
+  /** As of `Storage`. */
+  shareCosts?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 // Runs `clew sessions delete`, which takes sessions away with the files that are their own.
 import { existsSync } from "node:fs";
+import { costFiles, noteWithoutGateway } from "../../costs/ledger.ts";
 import { shortName } from "../../sessions/keys.ts";
 import type { SessionSummary } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
@@ -60,9 +61,15 @@ async function removeAll(
     }
     return;
   }
-  const { sessions, close } = await sessionsToChange(environment);
+  const { sessions, shareCosts, close } = await sessionsToChange(environment);
+  const { home } = environment;
+  const mayHaveSpent = shareCosts !== undefined || (await costFiles(home)).length > 0;
   try {
-    for (const key of keys) await sessions.remove(key);
+    for (const key of keys) {
+      await sessions.remove(key);
+      if (mayHaveSpent) noteWithoutGateway(home, { kind: "deleted", session: key, at: new Date() });
+    }
+    await shareCosts?.();
   } finally {
     await close();
   }

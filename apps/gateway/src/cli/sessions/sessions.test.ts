@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { clew, startClew } from "../../testing/command.ts";
+import { heldModel } from "../../testing/held-model.ts";
 import { homeWithOwnPort, temporaryHome } from "../../testing/home.ts";
 
 let home: string;
@@ -224,6 +225,21 @@ describe("clew sessions delete", () => {
     expect((await clew(other, chat)).code).toBe(0);
     const { output } = await clew(other, ["sessions", "delete", "kept", "--yes"]);
     expect(output).toContain('"clew lossless forget --session NAME" takes it out');
+  });
+
+  it("lets who takes the name begin with nothing spent", async () => {
+    const other = await temporaryHome();
+    const model = await heldModel({
+      cost: { input: 100, output: 100, cacheRead: 0, cacheWrite: 0 },
+    });
+    const gateway = { costCaps: { sessionDollars: 0.000_001 } };
+    await writeFile(join(other, "clew.json"), JSON.stringify({ ...model.config, gateway }));
+    const chat = () => clew(other, ["chat", "-s", "dear", "hello"]);
+    const answered = async () => (await Promise.all([chat(), model.answer("Hi.")]))[0].code;
+    expect(await answered()).toBe(0);
+    expect((await chat()).code).not.toBe(0);
+    expect((await clew(other, ["sessions", "delete", "dear", "--yes"])).code).toBe(0);
+    expect(await answered()).toBe(0);
   });
 
   it("deletes nothing where one of the names is wrong", async () => {

@@ -7,9 +7,10 @@ import {
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { readEvents } from "../../http/read-events.ts";
+import { clew } from "../../testing/command.ts";
 import { post } from "../../testing/gateway.ts";
 import { type HeldModel, heldModel } from "../../testing/held-model.ts";
-import { type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+import { type Place, startAgain, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
 
 const LIMIT = { timeout: 120_000 };
 const SOON = { timeout: 30_000 };
@@ -18,13 +19,13 @@ const PRICES = { input: 100, output: 100, cacheRead: 0, cacheWrite: 0 };
 /** Less than a call costs. */
 const LITTLE = 0.000_001;
 
-async function twoGateways(costCaps: object): Promise<{ model: HeldModel; places: Place[] }> {
+async function twoGateways(costCaps: object) {
   const model = await heldModel({ cost: PRICES });
   const config = { ...model.config, gateway: { costCaps } };
   const plan = { databaseUrl: await testDatabase(), deadAfterSeconds: 2, config };
   const places = await Promise.all([startPlace(plan), startPlace(plan)]);
   onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
-  return { model, places };
+  return { model, places, plan };
 }
 
 /** What a turn ended with. */
@@ -42,8 +43,24 @@ const send = (place: Place, session: string, text = "Hello.") =>
 
 async function say(model: HeldModel, place: Place, session: string) {
   const answered = send(place, session);
-  (await model.asked()).finish();
+  const reply = await Promise.race([model.asked(), answered.then(() => undefined)]);
+  reply?.finish();
   return answered;
+}
+
+/** All that the cap allows is spent. */
+async function spend(model: HeldModel, place: Place, session: string) {
+  expect(await say(model, place, session)).toMatchObject({ outcome: "completed" });
+  expect((await send(place, session)).error?.code).toBe("COST_CAP_REACHED");
+}
+
+async function isAnew(model: HeldModel, place: Place, session: string) {
+  const { outcome, cost } = await say(model, place, session);
+  expect([outcome, cost?.session.modelCalls]).toEqual(["completed", 1]);
+}
+
+async function remove({ home }: Place, session: string) {
+  expect((await clew(home, ["sessions", "delete", session, "--yes"])).code).toBe(0);
 }
 
 const stop = async ({ child }: Place): Promise<void> => {
@@ -67,6 +84,46 @@ describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THE
       expect([outcome, cost?.session.modelCalls]).toEqual(["completed", 1]);
     },
   );
+
+  it("begins anew with /new, wherever that is said and the next message comes", LIMIT, async () => {
+    const { model, places } = await twoGateways({ sessionDollars: LITTLE });
+    const [one, two] = places as [Place, Place];
+    for (const [session, place] of [["main", two] as const, ["other", one] as const]) {
+      await spend(model, one, session);
+      await send(place, session, "/new");
+      await isAnew(model, two, session);
+    }
+  });
+
+  it(
+    "begins anew with a deletion, whichever gateway spent and whichever deletes",
+    LIMIT,
+    async () => {
+      const { model, places } = await twoGateways({ sessionDollars: LITTLE });
+      const [one, two] = places as [Place, Place];
+      await spend(model, one, "main");
+      await remove(one, "main");
+      await isAnew(model, two, "main");
+      await spend(model, one, "other");
+      await stop(one);
+      await remove(two, "other");
+      await isAnew(model, two, "other");
+    },
+  );
+
+  it("begins anew with a deletion while no gateway of the home runs", LIMIT, async () => {
+    const { model, places, plan } = await twoGateways({ sessionDollars: LITTLE });
+    const [one, two] = places as [Place, Place];
+    await spend(model, one, "main");
+    await spend(model, one, "other");
+    await stop(one);
+    await remove(one, "main");
+    await isAnew(model, two, "main");
+    await stop(two);
+    await remove(two, "other");
+    one.child = await startAgain(plan, one);
+    await isAnew(model, one, "other");
+  });
 
   it("in a day is of all of them, and ends at the day's cap", LIMIT, async () => {
     const { model, places } = await twoGateways({ dayDollars: LITTLE });

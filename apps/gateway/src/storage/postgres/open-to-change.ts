@@ -6,6 +6,7 @@ import type { DeliveryLedger } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PostgresStore } from "@clew/store-postgres";
 import { openBlobs } from "../../blobs/open-blobs.ts";
+import { shareCosts } from "../../costs/share-costs.ts";
 import { refuseTakenName } from "../../sessions/labels.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { VERSION } from "../../version.ts";
@@ -45,6 +46,8 @@ export async function openToChange(
       if (label !== null) refuseTakenName(await store.list(), name.key, label);
       return store.label({ agentId: name.agentId, key: name.key }, label);
     },
+    shareCosts: () =>
+      shareCosts({ home, place: store.clusterId, shelf: store.costs(homeId) }).close(),
     async close() {
       await store.close();
       await rm(copies, { recursive: true, force: true });

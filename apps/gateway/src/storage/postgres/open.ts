@@ -137,6 +137,7 @@ export async function openInPostgres(
       journals,
       otherCosts: () => store.costsOfOthers(homeId),
       otherTotals: createOtherTotals(store.followCosts(homeId)),
+      shareCosts: costs.share,
       counts,
       room,
       jobs,
