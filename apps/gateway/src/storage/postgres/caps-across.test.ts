@@ -48,10 +48,17 @@ async function say(model: HeldModel, place: Place, session: string) {
   return answered;
 }
 
-/** All that the cap allows is spent. */
-async function spend(model: HeldModel, place: Place, session: string) {
+async function usageAt({ port }: Place) {
+  const usage = await fetch(`http://127.0.0.1:${port}/api/usage`);
+  return (await usage.json()) as { total: { modelCalls: number }; sessions: { name: string }[] };
+}
+
+/** All that the cap allows, of which the other one is told. */
+async function spend(model: HeldModel, [place, other]: readonly [Place, Place], session: string) {
   expect(await say(model, place, session)).toMatchObject({ outcome: "completed" });
   expect((await send(place, session)).error?.code).toBe("COST_CAP_REACHED");
+  const told = async () => (await usageAt(other)).sessions.map(({ name }) => name);
+  await expect.poll(told, SOON).toContain(`agent:main:${session}`);
 }
 
 async function isAnew(model: HeldModel, place: Place, session: string) {
@@ -89,7 +96,7 @@ describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THE
     const { model, places } = await twoGateways({ sessionDollars: LITTLE });
     const [one, two] = places as [Place, Place];
     for (const [session, place] of [["main", two] as const, ["other", one] as const]) {
-      await spend(model, one, session);
+      await spend(model, [one, two], session);
       await send(place, session, "/new");
       await isAnew(model, two, session);
     }
@@ -101,10 +108,10 @@ describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THE
     async () => {
       const { model, places } = await twoGateways({ sessionDollars: LITTLE });
       const [one, two] = places as [Place, Place];
-      await spend(model, one, "main");
+      await spend(model, [one, two], "main");
       await remove(one, "main");
       await isAnew(model, two, "main");
-      await spend(model, one, "other");
+      await spend(model, [one, two], "other");
       await stop(one);
       await remove(two, "other");
       await isAnew(model, two, "other");
@@ -114,8 +121,8 @@ describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THE
   it("begins anew with a deletion while no gateway of the home runs", LIMIT, async () => {
     const { model, places, plan } = await twoGateways({ sessionDollars: LITTLE });
     const [one, two] = places as [Place, Place];
-    await spend(model, one, "main");
-    await spend(model, one, "other");
+    await spend(model, [one, two], "main");
+    await spend(model, [one, two], "other");
     await stop(one);
     await remove(one, "main");
     await isAnew(model, two, "main");
@@ -129,10 +136,7 @@ describe.skipIf(whyNoPostgres() !== null)(`spending at two gateways ${UNLESS_THE
     const { model, places } = await twoGateways({ dayDollars: LITTLE });
     const [one, two] = places as [Place, Place];
     expect(await say(model, one, "main")).toMatchObject({ outcome: "completed" });
-    const told = async () => {
-      const usage = await fetch(`http://127.0.0.1:${two.port}/api/usage`);
-      return ((await usage.json()) as { total: { modelCalls: number } }).total.modelCalls;
-    };
+    const told = async () => (await usageAt(two)).total.modelCalls;
     await expect.poll(told, SOON).toBe(1);
     expect((await send(two, "other")).error?.code).toBe("COST_CAP_REACHED");
   });
