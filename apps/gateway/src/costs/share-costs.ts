@@ -39,14 +39,7 @@ export function shareCosts({
     const files = await costFiles(home);
     if (files.length === 0) return;
     kept ??= await keptOnShelf({ home, place, shelf });
-    for (const { path, day, from, isOther } of planShare(files, kept)) {
-      if (isOther) await shelf.drop(day);
-      kept.set(day, from);
-      await bring(path, from, async (piece) => {
-        await shelf.put({ day, ...piece });
-        kept?.set(day, piece.to);
-      });
-    }
+    await bringDays(files, kept, shelf);
   };
   const share = () => {
     running = running.then(shareOnce).then(
@@ -71,6 +64,45 @@ export function shareCosts({
       return share();
     },
   };
+}
+
+/**
+ * Brings what is new there once, for whoever starts no gateway, and says of how many days that
+ * was. `isCheck`: it is only said. The same may be brought again by a gateway of that home. Throws
+ * what the file system and the shelf say.
+ */
+export async function shareCostsOnce({
+  isCheck,
+  ...to
+}: Pick<ShareCostsOptions, "home" | "place" | "shelf"> & { isCheck: boolean }): Promise<number> {
+  const files = await costFiles(to.home);
+  if (files.length === 0) return 0;
+  if (!isCheck) return bringDays(files, await keptOnShelf(to), to.shelf);
+  const kept = (await isMarked(to)) ? await to.shelf.kept() : new Map<string, number>();
+  let days = 0;
+  // What stands behind the last whole line is not brought yet.
+  for (const { path, from } of planShare(files, kept))
+    if ((await readFileLines(path, { from }, () => undefined)).start > from) days++;
+  return days;
+}
+
+/** Of how many days something was brought; `kept` says it at each moment. */
+async function bringDays(
+  files: readonly CostFile[],
+  kept: Map<string, number>,
+  shelf: CostShelf,
+): Promise<number> {
+  const days = new Set<string>();
+  for (const { path, day, from, isOther } of planShare(files, kept)) {
+    if (isOther) await shelf.drop(day);
+    kept.set(day, from);
+    await bring(path, from, async (piece) => {
+      await shelf.put({ day, ...piece });
+      kept.set(day, piece.to);
+      days.add(day);
+    });
+  }
+  return days.size;
 }
 
 export interface ShareStep {
@@ -106,13 +138,15 @@ async function keptOnShelf({
   place,
   shelf,
 }: Pick<ShareCostsOptions, "home" | "place" | "shelf">): Promise<Map<string, number>> {
-  const mark = sharedMark(home);
-  if ((await readFile(mark, "utf8").catch(() => "")) !== place) {
+  if (!(await isMarked({ home, place }))) {
     await shelf.drop(null);
-    await writeOwn(mark, place, { fsync: false });
+    await writeOwn(sharedMark(home), place, { fsync: false });
   }
   return new Map(await shelf.kept());
 }
+
+const isMarked = async ({ home, place }: Pick<ShareCostsOptions, "home" | "place">) =>
+  (await readFile(sharedMark(home), "utf8").catch(() => "")) === place;
 
 const PIECE_BYTES = 64 * 1024;
 

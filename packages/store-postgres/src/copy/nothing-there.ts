@@ -24,12 +24,14 @@ export const nothingThere = (close: () => Promise<void>) => ({
   engineRowsOfMany: async () => new Map<string, never[]>(),
   reserveNumbers: async () => 1,
   async *bytesOf() {},
+  async *costsOfOthers() {},
   jobs: {
     ...{ allProgress: none, runs: none, put: nothing, addRuns: nothing, remove: no, advance: no },
     list: async () => ({ jobs: [], now: Date.now() }),
     find: async () => null,
     progress: async () => null,
   },
+  costs: () => ({ kept: async () => new Map<string, number>(), put: nothing, drop: nothing }),
   forgetting: {
     ...{ living: none, blobsOf: none, remove: no },
     ...{ dropBlobs: nothing, dropParts: nothing, dropFile: nothing },

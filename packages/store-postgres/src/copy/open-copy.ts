@@ -2,6 +2,7 @@
 import type { Blobs } from "../blob-place.ts";
 import { requirePlace } from "../blobs/require-place.ts";
 import { clusterId } from "../catalogue.ts";
+import { type CostShelf, costShelf, costsOfOthers } from "../cost-lines.ts";
 import {
   type Database,
   type KeptInRows,
@@ -123,6 +124,10 @@ export interface PostgresCopy {
   inbox(): Promise<(InboxMessage & { agentId: string; key: string })[]>;
   /** Jobs of people, and how far they are. */
   readonly jobs: JobRows;
+  /** What a home wrote down of model calls. */
+  costs(home: string): CostShelf;
+  /** As of `PostgresReader`. */
+  costsOfOthers(home: string): AsyncIterable<{ day: string; text: string }>;
   /** What goes where something is to be forgotten. */
   readonly forgetting: Forgetting;
   /** Kept files that are of no session. */
@@ -262,6 +267,8 @@ function reading(
       void (await reserveNumbers(database, kind, { count: 0, above: last })),
     inbox: () => foundWaiting(database),
     jobs: createJobRows(database),
+    costs: (home) => costShelf(database, home),
+    costsOfOthers: (home) => costsOfOthers(database, home),
     forgetting: createForgetting(database),
     files: () => filesOfAgents(database),
     filesOf: (session) => filesOfSession(database, session),

@@ -148,16 +148,17 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-function isDone({ copied, deleted, files, left }: CopyResult, isCheck: boolean): boolean {
+function isDone(result: CopyResult, isCheck: boolean): boolean {
+  const { copied, deleted, files, costDays, left } = result;
   if (left.length > 0) return false;
-  return !isCheck || copied.length + deleted.length + files === 0;
+  return !isCheck || copied.length + deleted.length + files + costDays === 0;
 }
 
 /** Named one by one up to so many. */
 const MOST_NAMED = 20;
 
 function describe(
-  { copied, same, ahead, deleted, files, bytes, left, renumbered, stays }: CopyResult,
+  { copied, same, ahead, deleted, files, bytes, costDays, left, renumbered, stays }: CopyResult,
   { source, target }: { source: string; target: string },
   isCheck: boolean,
 ): string[] {
@@ -165,13 +166,14 @@ function describe(
   const done = isCheck ? "Would copy" : "Copied";
   const size = bytes === 0 ? "" : ` (${describeBytes(bytes)})`;
   const lines =
-    copied.length + files === 0
+    copied.length + files + costDays === 0
       ? [
           `Nothing is to be copied from ${source} into ${target}: ${counted(same, "session is", "sessions are")} the same on both sides.`,
         ]
       : [
           `${done} ${counted(copied.length, "session")}${others}${size} from ${source} into ${target}; ${counted(same, "session was", "sessions were")} the same on both sides.`,
         ];
+  if (costDays > 0) lines.push(`${done} what model calls cost on ${counted(costDays, "day")}.`);
   if (ahead.length > 0) lines.push(`Went on there since, and stay so: ${named(ahead)}.`);
   if (deleted.length > 0)
     lines.push(`Deleted in the database, and not copied anew: ${named(deleted)}.`);

@@ -1,5 +1,6 @@
 // Copies what a home holds of sessions into a database, one session at a time.
 import { counted } from "../../text/number.ts";
+import { copyCostsIn } from "./costs.ts";
 import { copyLoose, copyParts, copyWaiting, whereReadable } from "./files-in.ts";
 import { copyJobsIn } from "./jobs-in.ts";
 import { knownIn } from "./known.ts";
@@ -44,6 +45,7 @@ export async function copyIn(request: CopyIn): Promise<CopyResult> {
     await copyLoose(request, agent.agentId, loose, known, result);
   }
   await copyJobsIn(request, result);
+  await copyCostsIn(request, result);
   result.left.push(...request.engines.problems());
   return result;
 }

@@ -5,6 +5,7 @@ import type { CopySummary } from "@clew/store-postgres";
 import { completeIndex, readIndex } from "../../sessions/index-file.ts";
 import { isArchivedKey, isSafeId, shortName } from "../../sessions/keys.ts";
 import { counted } from "../../text/number.ts";
+import { costsThatStay } from "./costs.ts";
 import { otherEngines } from "./engine-rows-out.ts";
 import { copyLoose } from "./files-out.ts";
 import { copyIndex, NAME_TAKEN, noteCopies, removeDeleted } from "./index-out.ts";
@@ -58,7 +59,7 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
   }
   await copyJobsOut(request, result);
   result.left.push(...request.engines.problems());
-  result.stays.push(...(await enginesThatStay(request, apart)));
+  result.stays.push(...(await enginesThatStay(request, apart)), ...(await costsThatStay(request)));
   if (stays.size > 0)
     result.stays.push({
       what: "What engines acknowledged",

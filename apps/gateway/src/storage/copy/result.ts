@@ -17,6 +17,8 @@ export interface CopyResult {
   files: number;
   /** Of what was copied. */
   bytes: number;
+  /** Days of what model calls cost that were copied, or went on since. */
+  costDays: number;
   /** What could not be copied. */
   left: LeftBehind[];
   /** Keys of those whose messages got other numbers, as another home's have theirs. */
@@ -33,6 +35,7 @@ export const nothingYet = (): CopyResult => ({
     deleted: [],
     files: 0,
     bytes: 0,
+    costDays: 0,
     left: [],
     renumbered: [],
     stays: [],
