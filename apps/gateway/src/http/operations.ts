@@ -49,9 +49,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "GET /metrics": { summary: "What was counted, as Prometheus reads it.", answer: "text" },
   "GET /api/openapi.json": { summary: "This description.", answer: "OpenApi" },
   "GET /api/events": {
-    summary: "Streams what happens in all sessions, or in one, while it happens.",
+    summary:
+      "Streams what happens in all sessions, or in one, while it happens at this gateway; of several that share a database each tells of its own sessions alone.",
     query: {
-      since: "id of the last event that is known; default: begin with what is under way",
+      since:
+        "id of the last event that is known, of this gateway; default: begin with what is under way",
       session: "only of this session; default: of all",
     },
     answer: "events",
