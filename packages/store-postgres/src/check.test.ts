@@ -37,6 +37,15 @@ describe("a database that cannot be used", () => {
     expect(problem).not.toContain("hush");
   });
 
+  it.each([" postgres://ann:hush@127.0.0.1:1/clew", "postgres://ann:hush@127.0.0.1:1/clew \n"])(
+    "is one with a space around it, which it says: '%s'",
+    async (url) => {
+      const problem = await problemOf(url);
+      expect(problem).toMatch(/begins or ends with a space, .*write it as postgres:\/\//);
+      expect(problem).not.toContain("hush");
+    },
+  );
+
   it("is one whose password has to be written otherwise, which it says without the password", async () => {
     for (const password of ["hush#hush", "hush/hush", "hush?hush"]) {
       const problem = await problemOf(`postgres://ann:${password}@127.0.0.1:1/clew`);

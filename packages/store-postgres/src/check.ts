@@ -312,14 +312,22 @@ function noAddress(url: string): string {
   // The driver asks one host alone.
   if (/^postgres(?:ql)?:\/\/[^/?]*,/.test(url))
     return "The address of the database names several hosts, of which only one can be asked; name one that leads to the primary whichever that is, such as that of a proxy or of your service.";
+  if (hasSpaceAround(url))
+    return "The address of the database begins or ends with a space, which is no part of it; write it as postgres://user:password@host:5432/database, without.";
   if (/^[\s;]*[a-z_ ]+=/i.test(url))
     return "The address of the database is written as name=value, which the driver does not read; write it as postgres://user:password@host:5432/database, and what else it says behind that as ?name=value&name=value.";
   return "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database, and in user and password each of the characters # / ? @ : % [ ] and space as percent-encoding has it, such as %23 for #.";
 }
 
+/** The driver takes it for a part of a name; line feeds and tabs it leaves out. */
+function hasSpaceAround(url: string): boolean {
+  const read = url.replace(/[\r\n\t]/g, "");
+  return read !== read.trim() && /^\s*postgres(?:ql)?:/i.test(read);
+}
+
 /** Null: it is no such address. */
 function placeIn(url: string): Place | null {
-  if (!URL.canParse(url)) return null;
+  if (!URL.canParse(url) || hasSpaceAround(url)) return null;
   const { protocol, hostname, port, username, pathname, searchParams } = new URL(url);
   if (protocol !== "postgres:" && protocol !== "postgresql:") return null;
   const host = searchParams.get("host") ?? hostname;

@@ -25,6 +25,9 @@ describe("clew config set", () => {
   it.each([
     "postgres://ann:S3cr3tPw@127.0.0.1:1/clew",
     "host=127.0.0.1 password='S3cr3tPw and more' port=1",
+    " postgres://ann:S3cr3tPw@127.0.0.1:1/clew",
+    "ann:S3cr3tPw@127.0.0.1:1/clew",
+    "PGPASSWORD=S3cr3tPw postgres://ann@127.0.0.1:1/clew",
   ])("shows of the address %s no password, and neither do other commands", async (url) => {
     const home = await temporaryHome();
     for (const words of [

@@ -29,8 +29,11 @@ export function shownAddress(address: string): string {
  * assert.deepEqual(secretsInAddress("http://10.0.0.1/v1?key=abc&api-version=1"), ["abc"]);
  * ```
  */
-export function secretsInAddress(address: string): string[] {
-  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address)?.[1] ?? "";
+export function secretsInAddress(given: string): string[] {
+  const address = given.trimStart();
+  const found = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address)?.[1] ?? "";
+  // Of a database's, a name alone lets nobody in.
+  const authority = IS_DATABASE.test(address) && !found.includes(":") ? "" : found;
   const [, query] = cut(address.replace(/#.*$/s, ""), "?");
   const asked = query.split("&").flatMap((pair) => {
     const [name, value] = cut(pair, "=");
@@ -39,6 +42,7 @@ export function secretsInAddress(address: string): string[] {
   const told = [
     ...ofDatabase(address),
     ...ofPairs(address),
+    ...withoutScheme(address),
     authority,
     ...authority.split(":").slice(1),
     ...asked,
@@ -66,13 +70,24 @@ export const SECRET_NAME = /key|token|secret|passw|auth|cookie|credential|signat
  * and "?" as they have to be.
  */
 function ofDatabase(address: string): string[] {
-  const [, user = "", password = ""] = /^postgres(?:ql)?:\/\/([^:@]*):(.*)@/is.exec(address) ?? [];
+  const [, user = "", password = ""] =
+    /^(?:\w+=\S*\s+|jdbc:)*postgres(?:ql)?:\/\/([^:@]*):(.*)@/is.exec(address) ?? [];
   return password === "" ? [] : [`${user}:${password}`, password];
 }
 
+const IS_DATABASE = /^postgres(?:ql)?:\/\//i;
+
+/** As people write it who leave `postgres://` out; a port or a database makes it one. */
+function withoutScheme(address: string): string[] {
+  const password = /^[^\s:@/]+:(?![@/])(\S+)@[^\s@/:]+(?::\d+|(?::\d+)?\/.*)\s*$/s.exec(
+    address,
+  )?.[1];
+  return password === undefined ? [] : [password];
+}
+
 /**
- * How libpq and others write an address of a database, which is none here: people try it. A value
- * ends where the next name begins, as a password may hold a space.
+ * How libpq, shells and others write an address of a database, which is none here: people try it. A
+ * value ends where the next name or address begins, as a password may hold a space.
  */
 function ofPairs(address: string): string[] {
   if (!PAIRS.test(address)) return [];
@@ -83,9 +98,9 @@ function ofPairs(address: string): string[] {
 }
 
 const PAIRS =
-  /^[\s;]*(?:host|hostaddr|server|port|dbname|database|user|username|user id|uid|password|passwd|pwd|passfile|service|sslmode|sslpassword|application_name|options)\s*=/i;
+  /^[\s;]*(?:(?:export|env)\s+)?(?:pg[a-z]+|host|hostaddr|server|port|dbname|database|user|username|user id|uid|password|passwd|pwd|passfile|service|sslmode|sslpassword|application_name|options)\s*=/i;
 const PASSWORD_IN_PAIRS =
-  /\b(?:ssl)?(?:password|passwd|pwd)\s*=\s*([^\s].*?)(?=[\s;]+(?:user id|[a-z_]+)\s*=|[\s;]*$)/gis;
+  /\b(?:ssl|pg)?(?:password|passwd|pwd)\s*=\s*([^\s].*?)(?=[\s;]+(?:(?:user id|[a-z_]+)\s*=|postgres(?:ql)?:\/\/)|[\s;]*$)/gis;
 
 function decoded(text: string): string {
   try {

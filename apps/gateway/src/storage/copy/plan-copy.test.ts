@@ -28,10 +28,16 @@ describe("a copy", () => {
     },
   );
 
-  it("to an address that is written as name=value is refused without its password", () => {
-    const refused = plan("files", "host=127.0.0.1 password='S3cr3t word'");
-    expect(refused.kind === "refused" && refused.problem).toMatch(/write it as postgres:\/\//);
-    expect(JSON.stringify(refused)).not.toContain("S3cr3t");
+  it.each([
+    "host=127.0.0.1 password='S3cr3t word'",
+    " postgres://ann:S3cr3t@127.0.0.1/clew",
+    "ann:S3cr3t@127.0.0.1/clew",
+    "PGPASSWORD=S3cr3t postgres://ann@127.0.0.1/clew",
+  ])("to an address that is written otherwise, %s, is refused without its password", (address) => {
+    for (const refused of [plan("files", address), plan(address)]) {
+      expect(refused.kind === "refused" && refused.problem).toMatch(/write it as postgres:\/\//);
+      expect(JSON.stringify(refused)).not.toContain("S3cr3t");
+    }
   });
 
   it.each(["mysql", "Postgres", "file", "S3:bucket"])(

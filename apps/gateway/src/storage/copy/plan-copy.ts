@@ -29,11 +29,11 @@ export function planCopy({
       problem: `${addressScheme(strange)} is no place of sessions: say "files", "postgres", an address that begins with postgres://, or a folder.`,
     };
   // It may hold a password, and is not told.
-  if ([to, from].some((text) => text !== undefined && isSecretPairs(text)))
+  if ([to, from].some((text) => text !== undefined && isStrangeSecret(text)))
     return {
       kind: "refused",
       problem:
-        "An address of a database that is written as name=value is no place of sessions: write it as postgres://user:password@host:5432/database.",
+        "An address of a database that is written as name=value, without postgres:// or with a space before it is no place of sessions: write it as postgres://user:password@host:5432/database.",
     };
   const word = [to, from].find((text) => text !== undefined && isBareWord(text));
   if (word !== undefined)
@@ -72,8 +72,8 @@ const isBareWord = (text: string): boolean =>
   !/^(?:files|postgres|\.{1,2})$/.test(text) &&
   !/^postgres(?:ql)?:/i.test(text);
 
-const isSecretPairs = (text: string): boolean =>
-  /^[\s;]*[a-z_ ]+=/i.test(text) && secretsInAddress(text).length > 0;
+const isStrangeSecret = (text: string): boolean =>
+  !/^postgres(?:ql)?:/i.test(text) && secretsInAddress(text).length > 0;
 
 const isOtherAddress = (text: string): boolean =>
   addressScheme(text) !== undefined && !/^postgres(?:ql)?:/i.test(text);
