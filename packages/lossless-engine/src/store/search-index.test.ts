@@ -118,6 +118,17 @@ describe("the indexes", () => {
     ).toBe("");
   });
 
+  it("lack messages, and no numbers that were left out", () => {
+    const store = temporaryStore();
+    tell(store, "one");
+    tell(store, "two", "three");
+    store.change((sql) => sql("UPDATE message SET seq = seq + 500 WHERE seq > 1").run());
+    expect(backlogOf(store)).toBe(3);
+    expect(backlogOf(store, 2)).toBe(2);
+    indexAll(store);
+    expect(backlogOf(store)).toBe(0);
+  });
+
   it("follow in pieces, in the order in which messages came, and say when they are done", () => {
     const store = temporaryStore();
     tell(store, ...Array.from({ length: 40 }, (_, index) => `message number${index}`));

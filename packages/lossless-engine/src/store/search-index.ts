@@ -13,13 +13,17 @@ import { wordText } from "./word-text.ts";
 /** Characters of one message that are indexed; what stands behind them is found by reading it. */
 export const INDEXED_CHARS = 100_000;
 
-/** How many messages the indexes lack. */
-export const backlogOf = (store: Store): number =>
-  store.read(
-    (sql) =>
-      Number(sql("SELECT coalesce(max(seq), 0) AS newest FROM message").get()?.newest) -
-      watermarkOf(sql),
-  );
+/** How many messages the indexes lack; numbers have gaps. They are counted up to `most`. */
+export const backlogOf = (store: Store, most = EVERY): number =>
+  store.read((sql) => {
+    const behind = "SELECT 1 FROM message WHERE seq > ? LIMIT ?";
+    return Number(
+      sql(`SELECT count(*) AS count FROM (${behind})`).get(watermarkOf(sql), most)?.count,
+    );
+  });
+
+/** As SQLite has it. */
+const EVERY = -1;
 
 /** Messages that this process stored since the indexes were last looked at; by database. */
 const stored = new WeakMap<Store, number>();
@@ -33,7 +37,7 @@ export function noteStored(store: Store, messages: number): void {
 export function isBehind(store: Store, many: number): boolean {
   const known = stored.get(store);
   if (known !== undefined && known < many) return false;
-  const backlog = backlogOf(store);
+  const backlog = backlogOf(store, many);
   stored.set(store, backlog);
   return backlog >= many;
 }
