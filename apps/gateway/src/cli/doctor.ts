@@ -24,6 +24,12 @@ const knownSecrets = (environment: Shell["environment"]): Promise<string[]> =>
     () => [],
   );
 
+const keepsInDatabase = (environment: Shell["environment"]): Promise<boolean> =>
+  loadConfig(environment.configFile).then(
+    ({ config }) => config.storage.driver !== "files",
+    () => false,
+  );
+
 /** Exit code 1 when something does not work, once what can be is repaired. */
 export async function doctor(
   { fix = false, json = false }: { fix?: boolean; json?: boolean },
@@ -64,6 +70,7 @@ const look = (
     const host = await checkHost(environment, { fix });
     signal.throwIfAborted();
     says("looking at the session files");
-    const sessions = await checkSessions({ home: environment.home, fix, signal });
+    const areInDatabase = await keepsInDatabase(environment);
+    const sessions = await checkSessions({ home: environment.home, fix, areInDatabase, signal });
     return [NODE, ...host, ...sessions];
   });

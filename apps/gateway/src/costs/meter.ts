@@ -100,6 +100,7 @@ export interface CostsOptions {
 export function createCosts(options: CostsOptions): Costs {
   const { ledger, log, rootOf, capsNow, pricesOf = () => null, now = Date.now } = options;
   const { totals: all = totalsAlone(ledger), share } = options;
+  const place = { isOneOfMany: options.totals !== undefined };
   let { caps } = options;
   /** Models whose prices nobody knows, of which it was said. */
   const blind = new Set<string>();
@@ -139,7 +140,7 @@ export function createCosts(options: CostsOptions): Costs {
     if (!isCapped(caps)) return undefined;
     const verdict = await verdictOf(subject);
     if (verdict.stop !== null) {
-      const text = describeStop(verdict.stop);
+      const text = describeStop(verdict.stop, place);
       log.warn(text, { sessionKey: subject.sessionKey });
       return text;
     }
@@ -264,7 +265,7 @@ export function createCosts(options: CostsOptions): Costs {
       await readCaps();
       if (!isCapped(caps)) return undefined;
       const { stop } = await verdictOf(subject);
-      return stop === null ? undefined : describeStop(stop);
+      return stop === null ? undefined : describeStop(stop, place);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
     begin,

@@ -61,6 +61,9 @@ describe("a cost cap", () => {
     expect(describeStop(stop!)).toBe(
       'The cost cap of session "main" is spent to 170 %, $0.85 of $0.50, and 1 of 4 calls are not counted, as nobody knows what they cost, so no model was asked: raise it with "clew config set gateway.costCaps.sessionDollars 1", or begin anew with /new.',
     );
+    expect(describeStop(stop!, { isOneOfMany: true })).toMatch(
+      /no model was asked: raise it, in the home of the gateway that has the session, with "clew config set/,
+    );
     // Twice the cap would not be enough here.
     expect(describeStop(plan({ sessionDollars: 0.2 }).stop!)).toMatch(
       /\$0\.85 of \$0\.20, .*sessionDollars 1\.6"/,

@@ -71,14 +71,16 @@ const state = (
 ): CapState[] =>
   cap === undefined ? [] : [{ ...about, setting, cap, name: `${about.name} ${cap}` }];
 
-/** Pure. One sentence for whoever waits for the reply. */
-export function describeStop(state: CapState): string {
+/** Pure. One sentence for whoever waits. `isOneOfMany`: other gateways have sessions, too. */
+export function describeStop(state: CapState, { isOneOfMany = false } = {}): string {
   const { setting } = state;
   const otherwise =
     setting === "sessionDollars"
       ? "begin anew with /new"
       : "wait until tomorrow, when it counts anew";
-  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${enough(state)}", or ${otherwise}.`;
+  // Each goes by the settings of its own home.
+  const place = isOneOfMany ? ", in the home of the gateway that has the session," : "";
+  return `The cost cap ${spentText(state)}, so no model was asked: raise it${place} with "clew config set gateway.costCaps.${setting} ${enough(state)}", or ${otherwise}.`;
 }
 
 /** Twice the cap, or twice that, until a call more may be made. */

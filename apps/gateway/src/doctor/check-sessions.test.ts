@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../sessions/open.ts";
 import { agentPaths, transcriptFile, waitingFile } from "../sessions/paths.ts";
+import { clew } from "../testing/command.ts";
+import { temporaryHome } from "../testing/home.ts";
 import { createWaitingFiles } from "../waiting/waiting-files.ts";
 import { checkSessions } from "./check-sessions.ts";
 
@@ -36,6 +39,18 @@ describe("the doctor's count of sessions", () => {
     );
     await open.close();
     expect(await countIn(home)).toBe("2 transcripts, 3 entries");
+  });
+
+  it("is not told where they are in a database", async () => {
+    const home = await temporaryHome();
+    await (await sessionWith(home, "one", ["a"])).close();
+    const storage = { driver: "postgres", url: "postgres://127.0.0.1:1/clew" };
+    const told = async (settings: object) => {
+      await writeFile(join(home, "clew.json"), JSON.stringify(settings));
+      return (await clew(home, ["doctor"])).output;
+    };
+    expect(await told({})).toContain("sessions of main: 1 transcript");
+    expect(await told({ storage })).not.toContain("sessions of main");
   });
 });
 

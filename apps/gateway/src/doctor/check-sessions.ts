@@ -27,6 +27,8 @@ import type { Finding, FindingCode } from "./finding.ts";
 interface SessionsRequest {
   home: string;
   fix: boolean;
+  /** True: files are what is left of them, and how many there are says nothing. */
+  areInDatabase?: boolean;
   /** Ends it between two sessions. Absent: nothing does. */
   signal?: AbortSignal;
 }
@@ -40,7 +42,7 @@ export async function checkSessions(request: SessionsRequest): Promise<Finding[]
 }
 
 async function checkAgent(
-  { home, fix, signal }: SessionsRequest,
+  { home, fix, areInDatabase = false, signal }: SessionsRequest,
   agentId: string,
 ): Promise<Finding[]> {
   const { sessions, reports, index, outbox, waiting } = agentPaths(home, agentId);
@@ -93,6 +95,7 @@ async function checkAgent(
   findings.push(...(await checkKeptAside({ folder: sessions, agentId, fix })));
   findings.push(...(await checkWaiting(waiting, agentId)));
   if (fix) await removeDrafts(sessions);
+  if (areInDatabase) return findings;
   return [
     {
       level: "ok",

@@ -60,7 +60,12 @@ describe.skipIf(whyNoPostgres() !== null)(`copying what calls cost ${UNLESS_THER
     const caps = { gateway: { costCaps: { sessionDollars: 1e-9 } } };
     const next = await startTestGateway({ ...onDatabase(url), ...priced, ...caps });
     const { events } = await next.say("And here?");
-    expect(events.at(-1)).toMatchObject({ error: { code: "COST_CAP_REACHED" } });
+    expect(events.at(-1)).toMatchObject({
+      error: {
+        code: "COST_CAP_REACHED",
+        message: expect.stringContaining("in the home of the gateway that has the session"),
+      },
+    });
     expect(await (await next.get("/api/usage")).json()).toMatchObject({
       total: { modelCalls: TALK.length },
     });
