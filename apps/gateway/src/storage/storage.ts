@@ -56,7 +56,9 @@ export interface Storage {
   readonly otherCosts?: OtherCosts;
   /** What that comes to. Undefined: there is no other one, or this process counts nothing. */
   readonly otherTotals?: OtherTotals;
-  /** Brings what this one wrote down to where others read it. Never rejects. Undefined: as above. */
+  /**
+   * Brings what this one wrote down to where others read it. Never rejects. Undefined: as above.
+   */
   shareCosts?(): Promise<void>;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
