@@ -14,6 +14,8 @@ export interface Sample {
   rssMB: number;
   /** What of it is in use. NaN: nobody was asked. */
   liveMB: number;
+  /** Of V8's compiled code, which is not in `liveMB`. NaN: likewise. */
+  codeMB: number;
   descriptors: number;
   /** All but what calls cost and what was logged, of which a line for each is kept. */
   diskMB: number;
@@ -53,22 +55,24 @@ export async function sampleOf(
   const costs = await bytesBelow(join(home, "costs"));
   const kept = costs + (await bytesBelow(join(home, "logs")));
   return {
-    ...{ rssMB, liveMB: await liveMBOf(gateway), descriptors: open.length },
+    ...{ rssMB, ...(await memoryOf(gateway)), descriptors: open.length },
     ...{ diskMB: ((await bytesBelow(home)) - kept) / 1e6, costsMB: costs / 1e6 },
   };
 }
 
-/** NaN: it was killed meanwhile. */
-async function liveMBOf({ process: child }: RunningGateway): Promise<number> {
-  if (!child.connected) return Number.NaN;
+const UNKNOWN: MemoryReading = { liveMB: Number.NaN, codeMB: Number.NaN };
+
+/** Unknown: it was killed meanwhile. */
+async function memoryOf({ process: child }: RunningGateway): Promise<MemoryReading> {
+  if (!child.connected) return UNKNOWN;
   const over = new AbortController();
   const until = { signal: over.signal };
   const answer = once(child, "message", until) as Promise<[MemoryReading]>;
-  const gone = once(child, "disconnect", until).then(() => [{ liveMB: Number.NaN }]);
+  const gone = once(child, "disconnect", until).then(() => [UNKNOWN]);
   child.send("memory", () => {});
   try {
     const [reading] = await Promise.race([answer, gone]);
-    return reading!.liveMB;
+    return reading!;
   } finally {
     over.abort();
   }

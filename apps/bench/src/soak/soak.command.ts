@@ -53,7 +53,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const last = samples.filter(({ restarts }) => restarts === samples.at(-1)?.restarts);
   const late = last.slice(Math.floor(last.length * (asked.steady ? 0.25 : 0.5)));
   const growing = [];
-  for (const field of ["rssMB", "liveMB", "descriptors", "diskMB", "costsMB"] as const) {
+  for (const field of ["rssMB", "liveMB", "codeMB", "descriptors", "diskMB", "costsMB"] as const) {
     const values = late
       .map((sample) => [sample.seconds, sample[field]] as const)
       .filter(([, value]) => !Number.isNaN(value));
@@ -67,9 +67,10 @@ export async function main(args: readonly string[]): Promise<number> {
   say(
     `${messages} messages: ${lost.length} lost, ${doubled.length} doubled, ${saidAnyway.length} said although they were taken back, ${misplaced.length} misplaced at the door, ${left} still waiting`,
   );
-  say(
-    `${saidTwice.length} asked again in a session behind a kill, and there twice: ${saidTwice.join(", ")}`,
-  );
+  if (saidTwice.length > 0)
+    say(
+      `${saidTwice.length} asked again in a session behind a kill, and there twice: ${saidTwice.join(", ")}`,
+    );
   const wrong = [...lost, ...doubled, ...saidAnyway, ...misplaced];
   if (wrong.length > 0) say(`Wrong: ${wrong.slice(0, 20).join(", ")}`);
   if (result.home !== undefined) say(`The sessions are in ${result.home}.`);
@@ -91,6 +92,7 @@ const COLUMNS = [
   ["starts", 6, ({ restarts }) => String(restarts + 1)],
   ["RSS MB", 7, ({ rssMB }) => String(rssMB)],
   ["in use", 7, ({ liveMB }) => (Number.isNaN(liveMB) ? "" : liveMB.toFixed(2))],
+  ["code MB", 7, ({ codeMB }) => (Number.isNaN(codeMB) ? "" : codeMB.toFixed(2))],
   ["descriptors", 11, ({ descriptors }) => String(descriptors)],
   ["disk MB", 8, ({ diskMB }) => diskMB.toFixed(2)],
   ["costs MB", 8, ({ costsMB }) => costsMB.toFixed(2)],
